@@ -21,7 +21,7 @@ static double now_ms(void)
 
 int main(int argc, char **argv)
 {
-    struct model *model = NULL;
+    struct embedding_model *model = NULL;
     struct model_work *work = model_work_new();
     char problem[512] = "bench-embed MODEL";
     double start = now_ms();

@@ -25,7 +25,7 @@ static void require(int holds, const char *what)
 /* What was found is on the page. */
 static void check_found(const char *page, const char *quote)
 {
-    struct found found;
+    struct found_quote found;
     size_t work = LIMIT_EVIDENCE_WORK;
     size_t length = strlen(page);
     require(find_quote(page, length, quote, &work, &found) == OK, "out of memory");

@@ -21,7 +21,7 @@ static void require(int holds, const char *what)
     }
 }
 
-static void use(const struct model *model, const char *text, size_t length)
+static void use(const struct embedding_model *model, const char *text, size_t length)
 {
     struct model_work *work = model_work_new();
     float vector[MODEL_DIMENSIONS];
@@ -53,7 +53,7 @@ FUZZ_TARGET(model)
     memcpy(file, &header, sizeof header);
     header.checksum = model_file_checksum(file, length);
     memcpy(file, &header, sizeof header);
-    struct model *model = NULL;
+    struct embedding_model *model = NULL;
     char problem[128];
     if (model_read(file, length, &model, problem, sizeof problem) == OK) {
         use(model, (const char *)data + length, size - length);

@@ -57,7 +57,7 @@ def main():
         file.write(
             '/* Made by scripts/model.py. */\n#include "html/choose/model.h"\n\n'
             f"static const struct model_tree TREES[] = {{\n{rows}}};\n\n"
-            f"const struct model page_model = {{TREES, {len(trees)}, {start}}};\n"
+            f"const struct chooser_model page_model = {{TREES, {len(trees)}, {start}}};\n"
         )
 
 

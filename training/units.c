@@ -76,10 +76,10 @@ static void read_tree(struct model_tree *tree, char *line)
     }
 }
 
-static struct model read_model(const char *path)
+static struct chooser_model read_model(const char *path)
 {
     static struct model_tree trees[MOST_TREES];
-    struct model model = {.trees = trees};
+    struct chooser_model model = {.trees = trees};
     char line[LONGEST_LINE];
     FILE *file = fopen(path, "re");
     if (!file) {
@@ -204,7 +204,7 @@ static void read_whole(const char *path, struct buf *bytes)
     fclose(file);
 }
 
-static void handle_line(char *line, bool units, const struct model *model)
+static void handle_line(char *line, bool units, const struct chooser_model *model)
 {
     char *url = strchr(line, '\t');
     char *path = url ? strchr(url + 1, '\t') : NULL;
@@ -247,7 +247,7 @@ int main(int count, char **arguments)
         fail("usage: forage-units units|markdown", "MODEL.txt");
     }
     bool units = strcmp(arguments[1], "units") == 0;
-    struct model model = read_model(arguments[2]);
+    struct chooser_model model = read_model(arguments[2]);
     char line[LONGEST_LINE];
     while (fgets(line, sizeof line, stdin)) {
         handle_line(line, units, &model);

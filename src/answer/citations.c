@@ -14,7 +14,7 @@
 
 #define BETWEEN_MESSAGES "\n\n"
 
-struct source {
+struct cited_source {
     const struct model_annotation *annotation;
     const char *url; /* without tracking parameters */
     struct date date;
@@ -24,13 +24,13 @@ struct source {
 };
 
 /* A mention of a source, on its way to becoming a citation. */
-struct mention {
+struct source_mention {
     size_t source;    /* the order of its source */
     struct span span; /* in the joined text, later in the cleaned one */
     size_t rank;      /* of its source */
 };
 
-struct work {
+struct citation_work {
     struct arena *arena;
     const struct model_part *parts;
     size_t count;
@@ -40,15 +40,15 @@ struct work {
     size_t length;
     struct span *spans; /* of all annotations, in order; later of groups of them */
     size_t span_count;
-    struct source *sources; /* one for each URL */
+    struct cited_source *sources; /* one for each URL */
     size_t source_count;
-    struct mention *mentions;
+    struct source_mention *mentions;
     size_t mention_count;
 };
 
 /* ---- the text ---- */
 
-static int join(struct work *work, size_t *offsets)
+static int join(struct citation_work *work, size_t *offsets)
 {
     struct buf text;
     buf_init(&text, LIMIT_ANSWER_TEXT_BYTES + LIMIT_REPLY_PARTS * sizeof BETWEEN_MESSAGES);
@@ -69,7 +69,7 @@ static struct span moved(const struct cuts *cuts, struct span span)
     return (struct span){cuts_map(cuts, span.start), cuts_map(cuts, span.end)};
 }
 
-static int clean(struct work *work)
+static int clean(struct citation_work *work)
 {
     struct cuts cuts;
     int status = tracking_find(work->arena, work->joined, work->joined_length, &cuts);
@@ -97,7 +97,7 @@ static const char *source_url(struct arena *arena, const char *url)
     return stripped && url_parse(arena, stripped, &parsed, &problem) == OK ? stripped : NULL;
 }
 
-static struct source *find_source(struct work *work, const char *url)
+static struct cited_source *find_source(struct citation_work *work, const char *url)
 {
     for (size_t i = 0; i < work->source_count; i++) {
         if (strcmp(work->sources[i].url, url) == 0) {
@@ -107,31 +107,31 @@ static struct source *find_source(struct work *work, const char *url)
     return NULL;
 }
 
-static void add_annotation(struct work *work, const struct model_annotation *annotation,
+static void add_annotation(struct citation_work *work, const struct model_annotation *annotation,
                            struct span span)
 {
     work->spans[work->span_count++] = span;
     const char *url = source_url(work->arena, annotation->url);
-    struct source *source = url ? find_source(work, url) : NULL;
+    struct cited_source *source = url ? find_source(work, url) : NULL;
     if (!url) {
         return;
     }
     if (!source) {
         source = &work->sources[work->source_count];
-        *source =
-            (struct source){.annotation = annotation, .url = url, .order = work->source_count++};
+        *source = (struct cited_source){
+            .annotation = annotation, .url = url, .order = work->source_count++};
     } else if (!*source->annotation->title && *annotation->title) {
         source->annotation = annotation;
     }
     for (size_t i = 0; i < work->mention_count; i++) {
-        const struct mention *other = &work->mentions[i];
+        const struct source_mention *other = &work->mentions[i];
         bool same = other->span.start == span.start && other->span.end == span.end;
         bool overlap = other->span.start < span.end && span.start < other->span.end;
         if (other->source == source->order && (same || overlap)) {
             return; /* one marker, named twice */
         }
     }
-    work->mentions[work->mention_count++] = (struct mention){source->order, span, 0};
+    work->mentions[work->mention_count++] = (struct source_mention){source->order, span, 0};
 }
 
 /* Whether there is nothing but commas and blanks between two markers. */
@@ -147,7 +147,7 @@ static bool adjacent(const char *text, struct span first, struct span second)
 
 /* Makes one group of the markers that stand together, with the brackets around them, so that what
  * is between groups is what the answer says. */
-static void group_spans(struct work *work)
+static void group_spans(struct citation_work *work)
 {
     const char *text = work->text;
     size_t groups = 0;
@@ -177,7 +177,7 @@ static int compare_spans(const void *left, const void *right)
     return a->start < b->start ? -1 : a->start > b->start;
 }
 
-static int collect(struct work *work)
+static int collect(struct citation_work *work)
 {
     size_t offsets[LIMIT_REPLY_PARTS];
     struct ruler *rulers[LIMIT_REPLY_PARTS];
@@ -219,10 +219,10 @@ static bool is_outdated(const struct date *date, const struct citation_wishes *w
 }
 
 /* Behind the first of its markers that has a date, else as the annotation or the address says. */
-static bool date_source(const struct work *work, struct source *source)
+static bool date_source(const struct citation_work *work, struct cited_source *source)
 {
     for (size_t i = 0; i < work->mention_count; i++) {
-        const struct mention *mention = &work->mentions[i];
+        const struct source_mention *mention = &work->mentions[i];
         size_t end = mention->span.end;
         if (mention->source == source->order &&
             date_published(work->text + end, work->length - end, &source->date)) {
@@ -235,10 +235,10 @@ static bool date_source(const struct work *work, struct source *source)
            date_in_url(source->url, &source->date);
 }
 
-static void date_sources(struct work *work, const struct citation_wishes *wishes)
+static void date_sources(struct citation_work *work, const struct citation_wishes *wishes)
 {
     for (size_t i = 0; i < work->source_count; i++) {
-        struct source *source = &work->sources[i];
+        struct cited_source *source = &work->sources[i];
         source->dated = date_source(work, source);
         source->outdated = source->dated && is_outdated(&source->date, wishes);
     }
@@ -246,8 +246,8 @@ static void date_sources(struct work *work, const struct citation_wishes *wishes
 
 static int compare_sources(const void *left, const void *right)
 {
-    const struct source *a = left;
-    const struct source *b = right;
+    const struct cited_source *a = left;
+    const struct cited_source *b = right;
     if (a->outdated != b->outdated) {
         return a->outdated ? 1 : -1;
     }
@@ -256,8 +256,8 @@ static int compare_sources(const void *left, const void *right)
 
 static int compare_mentions(const void *left, const void *right)
 {
-    const struct mention *a = left;
-    const struct mention *b = right;
+    const struct source_mention *a = left;
+    const struct source_mention *b = right;
     if (a->rank != b->rank) {
         return a->rank < b->rank ? -1 : 1;
     }
@@ -265,7 +265,7 @@ static int compare_mentions(const void *left, const void *right)
 }
 
 /* Gives each source its rank, and puts the mentions in the order of their sources. */
-static void rank_sources(struct work *work)
+static void rank_sources(struct citation_work *work)
 {
     qsort(work->sources, work->source_count, sizeof *work->sources, compare_sources);
     for (size_t i = 0; i < work->source_count; i++) {
@@ -282,7 +282,7 @@ static void rank_sources(struct work *work)
 /* ---- citations ---- */
 
 /* The group that a span is in. */
-static size_t group_of(const struct work *work, struct span span)
+static size_t group_of(const struct citation_work *work, struct span span)
 {
     size_t at = 0;
     while (at + 1 < work->span_count && work->spans[at + 1].start <= span.start) {
@@ -298,7 +298,7 @@ static const char *clipped(struct arena *arena, const char *title)
     return kept < length ? arena_strndup(arena, title, kept) : title;
 }
 
-static int write_citations(struct work *work, size_t most, struct cited_text *cited)
+static int write_citations(struct citation_work *work, size_t most, struct cited_text *cited)
 {
     struct ruler *ruler = ruler_new(work->arena, work->text, work->length);
     cited->left_out = work->source_count > most ? work->source_count - most : 0;
@@ -308,8 +308,8 @@ static int write_citations(struct work *work, size_t most, struct cited_text *ci
         return ERR_NOMEM;
     }
     for (size_t i = 0; i < work->mention_count && work->mentions[i].rank <= most; i++) {
-        const struct mention *mention = &work->mentions[i];
-        const struct source *source = &work->sources[mention->rank - 1];
+        const struct source_mention *mention = &work->mentions[i];
+        const struct cited_source *source = &work->sources[mention->rank - 1];
         cited->citations[cited->count++] = (struct citation){
             .url = source->url,
             .title = clipped(work->arena, source->annotation->title),
@@ -328,7 +328,7 @@ static int write_citations(struct work *work, size_t most, struct cited_text *ci
 int citations_make(struct arena *arena, const struct model_part *parts, size_t count,
                    const struct citation_wishes *wishes, struct cited_text *cited)
 {
-    struct work work = {.arena = arena, .parts = parts, .count = count};
+    struct citation_work work = {.arena = arena, .parts = parts, .count = count};
     *cited = (struct cited_text){0};
     int status = collect(&work);
     if (status == OK) {

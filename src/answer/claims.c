@@ -215,7 +215,7 @@ static bool has_only_quoted_addresses(const char *sentence, const char *quote)
 static const struct evidence_page *page_of(struct arena *arena, struct evidence *evidence,
                                            const struct sources *sources, const struct claim *claim)
 {
-    const struct source *source = sources_get(sources, claim->source);
+    const struct research_source *source = sources_get(sources, claim->source);
     size_t size = text_prefix(claim->quote, strlen(claim->quote), QUOTE_CHARS);
     const char *quote = arena_strndup(arena, claim->quote, size);
     if (!source || !source->page || !quote || !has_only_quoted_addresses(claim->sentence, quote)) {

@@ -229,7 +229,7 @@ static void fold_text(struct text_out *out, const char *text)
     }
 }
 
-struct words {
+struct query_words {
     char folded[FOLDED_BYTES];
     struct slice list[MOST_WORDS];
     size_t count;
@@ -255,7 +255,7 @@ static struct slice next_word(const char **at)
     return word;
 }
 
-static void split(struct words *words, const char *query)
+static void split(struct query_words *words, const char *query)
 {
     struct text_out out;
     text_start(&out, words->folded, sizeof words->folded);
@@ -279,13 +279,13 @@ static bool same_word(struct slice word, struct slice pattern)
 /* ---- matching ---- */
 
 /* Which words of a query a phrase covers. */
-struct place {
+struct phrase_place {
     size_t start, end;
 };
 
 /* Whether a folded phrase stands at the word `start`. */
-static bool phrase_at(const struct words *words, size_t start, const char *phrase,
-                      struct place *place)
+static bool phrase_at(const struct query_words *words, size_t start, const char *phrase,
+                      struct phrase_place *place)
 {
     size_t at = start;
     for (struct slice word = next_word(&phrase); word.length; word = next_word(&phrase)) {
@@ -294,13 +294,14 @@ static bool phrase_at(const struct words *words, size_t start, const char *phras
         }
         at++;
     }
-    *place = (struct place){start, at};
+    *place = (struct phrase_place){start, at};
     return at > start;
 }
 
 /* The first of the phrases that the query holds outside of `taken`; NULL: none. */
-static const char *find_phrase(const struct words *words, yyjson_val *phrases, bool whole_words,
-                               const struct place *taken, struct place *place)
+static const char *find_phrase(const struct query_words *words, yyjson_val *phrases,
+                               bool whole_words, const struct phrase_place *taken,
+                               struct phrase_place *place)
 {
     size_t index, most;
     yyjson_val *item;
@@ -328,14 +329,15 @@ static const char *find_phrase(const struct words *words, yyjson_val *phrases, b
     return NULL;
 }
 
-static bool applies(const struct words *words, yyjson_val *rule, struct guardrail_refusal *refusal)
+static bool applies(const struct query_words *words, yyjson_val *rule,
+                    struct guardrail_refusal *refusal)
 {
     const char *match = json_string(rule, "match");
     bool whole = !match || strcmp(match, "words") == 0;
     yyjson_val *any = yyjson_obj_get(rule, "any");
     yyjson_val *with = yyjson_obj_get(rule, "with");
-    struct place place = {0, 0};
-    struct place other;
+    struct phrase_place place = {0, 0};
+    struct phrase_place other;
     const char *phrase = find_phrase(words, any, whole, NULL, &place);
     if (!phrase || find_phrase(words, yyjson_obj_get(rule, "unless"), whole, NULL, &other)) {
         return false;
@@ -357,7 +359,7 @@ static bool applies(const struct words *words, yyjson_val *rule, struct guardrai
 bool guardrails_refuse(const struct guardrails *guardrails, const char *query,
                        struct guardrail_refusal *refusal)
 {
-    struct words words;
+    struct query_words words;
     size_t index, most;
     yyjson_val *rule;
     split(&words, query);

@@ -5,19 +5,19 @@
 #define POINTS_PER_MARK 64
 
 /* The same place in all units. */
-struct place {
+struct ruler_place {
     size_t at[RULER_UNITS];
 };
 
 struct ruler {
     const char *text;
-    struct place end;
+    struct ruler_place end;
     size_t count;
-    struct place marks[];
+    struct ruler_place marks[];
 };
 
 /* One character further on. */
-static void step(const char *text, struct place *place, size_t length)
+static void step(const char *text, struct ruler_place *place, size_t length)
 {
     const char *at = text + place->at[RULER_BYTES];
     uint32_t point = text_next(&at, text + length);
@@ -33,7 +33,7 @@ struct ruler *ruler_new(struct arena *arena, const char *text, size_t length)
     if (!ruler) {
         return NULL;
     }
-    struct place place = {{0}};
+    struct ruler_place place = {{0}};
     ruler->text = text;
     ruler->count = 0;
     while (place.at[RULER_BYTES] < length) {
@@ -48,7 +48,7 @@ struct ruler *ruler_new(struct arena *arena, const char *text, size_t length)
 
 /* The last place that begins at or before `position`, a character at a time from the mark before
  * it. */
-static struct place find(const struct ruler *ruler, enum ruler_unit unit, size_t position)
+static struct ruler_place find(const struct ruler *ruler, enum ruler_unit unit, size_t position)
 {
     if (position >= ruler->end.at[unit]) {
         return ruler->end;
@@ -63,8 +63,8 @@ static struct place find(const struct ruler *ruler, enum ruler_unit unit, size_t
             high = middle;
         }
     }
-    struct place place = ruler->marks[low];
-    struct place next = place;
+    struct ruler_place place = ruler->marks[low];
+    struct ruler_place next = place;
     while (next.at[unit] <= position) {
         place = next;
         step(ruler->text, &next, ruler->end.at[RULER_BYTES]);
@@ -74,7 +74,7 @@ static struct place find(const struct ruler *ruler, enum ruler_unit unit, size_t
 
 size_t ruler_byte(const struct ruler *ruler, enum ruler_unit unit, size_t position)
 {
-    struct place place = find(ruler, unit, position);
+    struct ruler_place place = find(ruler, unit, position);
     return place.at[unit] == position ? place.at[RULER_BYTES] : RULER_NONE;
 }
 

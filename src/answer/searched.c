@@ -110,7 +110,7 @@ static int search(struct searched *searched)
 }
 
 /* Of a page that cannot be read, what the search says of it is all there is. */
-static int take_excerpt(struct searched *searched, struct source *source)
+static int take_excerpt(struct searched *searched, struct research_source *source)
 {
     if (source->page || !*source->snippet) {
         return OK;
@@ -128,7 +128,7 @@ static int take_excerpt(struct searched *searched, struct source *source)
 
 static int read_pages(struct searched *searched)
 {
-    struct source *wanted[LIMIT_SEARCH_RESULTS];
+    struct research_source *wanted[LIMIT_SEARCH_RESULTS];
     size_t count = 0, usable = 0;
     int64_t third = call_time_left_ms(searched->call) / 3;
     for (size_t i = 0; i < searched->sources.count && count < LIMIT_SEARCH_RESULTS; i++) {
@@ -160,7 +160,7 @@ static int read_pages(struct searched *searched)
 
 static int put_source(struct searched *searched, size_t number, size_t most, struct buf *out)
 {
-    const struct source *source = sources_get(&searched->sources, (int64_t)number);
+    const struct research_source *source = sources_get(&searched->sources, (int64_t)number);
     struct arena *scratch = arena_new(LIMIT_CALL_ARENA_BYTES);
     struct buf text;
     const char *passages = NULL;
@@ -214,11 +214,11 @@ static int write_task(struct searched *searched, const char **task)
 /* ---- asking ---- */
 
 /* What an answer is asked for with, one after the other until one can be used. */
-enum step { STEP_SHAPE, STEP_REPAIR, STEP_PLAIN, STEPS };
+enum answer_step { STEP_SHAPE, STEP_REPAIR, STEP_PLAIN, STEPS };
 
 /* One request; a context that is too small gets shorter passages. */
-static int ask_step(struct searched *searched, enum step step, const struct model_reply *before,
-                    struct model_reply *reply)
+static int ask_step(struct searched *searched, enum answer_step step,
+                    const struct model_reply *before, struct model_reply *reply)
 {
     static const char REPAIR[] =
         "This could not be used: it is no JSON of the form that you were told, or its quotes are "
@@ -293,7 +293,7 @@ static int ask(struct searched *searched, struct model_reply *answer)
         struct model_reply *reply = &replies[step];
         struct model_reply *before = step ? reply - 1 : NULL;
         reply->usage = before ? before->usage : reply->usage;
-        status = ask_step(searched, (enum step)step, before, reply);
+        status = ask_step(searched, (enum answer_step)step, before, reply);
         bool refused = status == OK && reply->stop == MODEL_REFUSED;
         status = status == OK && !refused ? take_reply(searched, reply, text) : status;
         if (status == OK && (refused || text->kept)) {

@@ -12,7 +12,7 @@
 /* How far before a marker its sentence may begin, and how far behind it may end, in bytes. */
 #define REACH 2000
 
-struct reading {
+struct snippet_reading {
     const char *text;
     size_t length;
     const struct span *spans;
@@ -21,7 +21,7 @@ struct reading {
 
 /* ---- characters ---- */
 
-static uint32_t point_at(const struct reading *reading, size_t at, size_t *next)
+static uint32_t point_at(const struct snippet_reading *reading, size_t at, size_t *next)
 {
     const char *place = reading->text + at;
     uint32_t point = text_next(&place, reading->text + reading->length);
@@ -29,12 +29,12 @@ static uint32_t point_at(const struct reading *reading, size_t at, size_t *next)
     return point;
 }
 
-static bool is_inside(const struct reading *reading, size_t at)
+static bool is_inside(const struct snippet_reading *reading, size_t at)
 {
     return ((unsigned char)reading->text[at] & 0xC0) == 0x80;
 }
 
-static size_t before(const struct reading *reading, size_t at)
+static size_t before(const struct snippet_reading *reading, size_t at)
 {
     do {
         at--;
@@ -83,7 +83,7 @@ static bool closes(uint32_t point)
 /* ---- markers ---- */
 
 /* The span that begins at `at`; NULL: none. */
-static const struct span *span_from(const struct reading *reading, size_t at)
+static const struct span *span_from(const struct snippet_reading *reading, size_t at)
 {
     size_t low = 0;
     size_t high = reading->count;
@@ -100,7 +100,7 @@ static const struct span *span_from(const struct reading *reading, size_t at)
 }
 
 /* Back over blanks and the markers between them. */
-static size_t skip_back(const struct reading *reading, size_t at)
+static size_t skip_back(const struct snippet_reading *reading, size_t at)
 {
     size_t next;
     for (size_t i = reading->count; i > 0; i--) {
@@ -119,7 +119,8 @@ static size_t skip_back(const struct reading *reading, size_t at)
 /* ---- sentences ---- */
 
 /* Where the next sentence begins when the character at `at` ends one; 0 when it does not. */
-static size_t sentence_after(const struct reading *reading, size_t line, size_t at, size_t end)
+static size_t sentence_after(const struct snippet_reading *reading, size_t line, size_t at,
+                             size_t end)
 {
     size_t next;
     uint32_t point = point_at(reading, at, &next);
@@ -149,7 +150,7 @@ static size_t sentence_after(const struct reading *reading, size_t line, size_t 
     return (place > stop_end || wide) && !(lower && point == '.') ? place : 0;
 }
 
-static size_t line_start(const struct reading *reading, size_t at)
+static size_t line_start(const struct snippet_reading *reading, size_t at)
 {
     const char *found = at ? memrchr(reading->text, '\n', at) : NULL;
     size_t start = found ? (size_t)(found - reading->text) + 1 : 0;
@@ -162,7 +163,7 @@ static size_t line_start(const struct reading *reading, size_t at)
     return start;
 }
 
-static size_t line_end(const struct reading *reading, size_t at)
+static size_t line_end(const struct snippet_reading *reading, size_t at)
 {
     const char *found = memchr(reading->text + at, '\n', reading->length - at);
     size_t end = found ? (size_t)(found - reading->text) : reading->length;
@@ -176,7 +177,7 @@ static size_t line_end(const struct reading *reading, size_t at)
 }
 
 /* The marks of lists, headings and quotes at the beginning of a line. */
-static size_t skip_bullet(const struct reading *reading, size_t at, size_t end)
+static size_t skip_bullet(const struct snippet_reading *reading, size_t at, size_t end)
 {
     const char *text = reading->text;
     while (at < end) {
@@ -199,7 +200,7 @@ static size_t skip_bullet(const struct reading *reading, size_t at, size_t end)
 }
 
 /* The end of the last word in [from, to), markers apart; `from` when there is none. */
-static size_t last_word(const struct reading *reading, size_t from, size_t to)
+static size_t last_word(const struct snippet_reading *reading, size_t from, size_t to)
 {
     size_t last = from;
     for (size_t next; from < to; from = next) {
@@ -212,13 +213,13 @@ static size_t last_word(const struct reading *reading, size_t from, size_t to)
     return last;
 }
 
-static bool has_words(const struct reading *reading, size_t from, size_t to)
+static bool has_words(const struct snippet_reading *reading, size_t from, size_t to)
 {
     return last_word(reading, from, to) > from;
 }
 
 /* The last sentence with words that ends at `end`. */
-static struct span sentence_until(const struct reading *reading, size_t end)
+static struct span sentence_until(const struct snippet_reading *reading, size_t end)
 {
     size_t line = line_start(reading, end);
     size_t start = skip_bullet(reading, line, end);
@@ -239,7 +240,7 @@ static struct span sentence_until(const struct reading *reading, size_t end)
 }
 
 /* The first sentence at or behind `start`, to the end of its line. */
-static struct span sentence_from(const struct reading *reading, size_t start)
+static struct span sentence_from(const struct snippet_reading *reading, size_t start)
 {
     size_t line = line_start(reading, start);
     size_t end = line_end(reading, start);
@@ -265,7 +266,7 @@ static struct span sentence_from(const struct reading *reading, size_t start)
 /* ---- choosing ---- */
 
 /* A claim that the span itself covers: from the beginning of its sentence to the end. */
-static struct span around_claim(const struct reading *reading, struct span claim)
+static struct span around_claim(const struct snippet_reading *reading, struct span claim)
 {
     size_t next;
     point_at(reading, claim.start, &next);
@@ -277,7 +278,7 @@ static struct span around_claim(const struct reading *reading, struct span claim
                          end > claim.end ? end : claim.end};
 }
 
-static struct span choose(const struct reading *reading, struct span marker)
+static struct span choose(const struct snippet_reading *reading, struct span marker)
 {
     size_t end = skip_back(reading, marker.start);
     size_t line = line_start(reading, end);
@@ -299,8 +300,8 @@ static struct span choose(const struct reading *reading, struct span marker)
 /* ---- writing ---- */
 
 /* Without the markers, white space collapsed, a stop behind the last marker taken along. */
-static const char *write(struct arena *arena, const struct reading *reading, struct span sentence,
-                         struct span marker)
+static const char *write(struct arena *arena, const struct snippet_reading *reading,
+                         struct span sentence, struct span marker)
 {
     struct buf out;
     buf_init(&out, KIB(64));
@@ -341,9 +342,9 @@ const char *snippet_for(struct arena *arena, const char *text, size_t length,
 {
     struct span span = spans[which];
     if (span.end > span.start && !markers_is_marker(text, span)) {
-        struct reading plain = {text, length, NULL, 0};
+        struct snippet_reading plain = {text, length, NULL, 0};
         return write(arena, &plain, around_claim(&plain, span), span);
     }
-    struct reading reading = {text, length, spans, count};
+    struct snippet_reading reading = {text, length, spans, count};
     return write(arena, &reading, choose(&reading, span), span);
 }

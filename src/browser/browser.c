@@ -30,7 +30,7 @@
 #define MOST_BACKOFF_MS 10000
 #define RENDER_TRIES    2 /* a Chromium that dies under a page is often not that page's doing */
 
-enum state { STOPPED, STARTING, RUNNING, STOPPING };
+enum browser_state { STOPPED, STARTING, RUNNING, STOPPING };
 
 struct browser {
     struct line tabs;
@@ -39,7 +39,7 @@ struct browser {
     bool serves;
     struct call *life; /* cancelled at the end of the program: the thread's waits are over then */
     pthread_mutex_t lock; /* guards what follows, up to the thread's own part */
-    enum state state;
+    enum browser_state state;
     int settled; /* an event: readable unless Chromium is starting or stopping */
     pthread_t thread;
     bool has_thread; /* to be joined */
@@ -58,7 +58,7 @@ struct browser {
 /* ---- what Chromium says ---- */
 
 /* A Chromium that runs, as its thread sees it. */
-struct run {
+struct browser_run {
     struct browser *browser;
     struct launched launched;
     struct protocol *protocol;
@@ -68,7 +68,7 @@ struct run {
 };
 
 /* Stores the beginning of what it writes to stderr; the rest is read and dropped. */
-static void take_errors(struct run *run)
+static void take_errors(struct browser_run *run)
 {
     char data[READ_BYTES];
     ssize_t got = read(run->launched.pipes.errors, data, sizeof data);
@@ -84,7 +84,7 @@ static void take_errors(struct run *run)
     run->errors[run->errors_length] = '\0';
 }
 
-static int take_output(struct run *run)
+static int take_output(struct browser_run *run)
 {
     char data[READ_BYTES];
     ssize_t got = read(run->launched.pipes.output, data, sizeof data);
@@ -96,7 +96,7 @@ static int take_output(struct run *run)
 
 /* Waits for something to happen, at most `timeout_ms` (negative: no limit), and carries messages.
  * ERR_CLOSED when Chromium is gone; or as of call_wait. */
-static int pump(struct run *run, int64_t timeout_ms)
+static int pump(struct browser_run *run, int64_t timeout_ms)
 {
     struct child_pipes *pipes = &run->launched.pipes;
     struct pollfd fds[] = {
@@ -125,7 +125,7 @@ static int pump(struct run *run, int64_t timeout_ms)
 /* ---- starting ---- */
 
 /* Lets a Chromium that starts go on, until `end`. */
-static int pump_until(struct run *run, int64_t end)
+static int pump_until(struct browser_run *run, int64_t end)
 {
     int64_t left = end - clock_now_ms();
     return left <= 0 ? ERR_DEADLINE : pump(run, left);
@@ -133,7 +133,7 @@ static int pump_until(struct run *run, int64_t end)
 
 /* A Snap says at which port it listens; it takes no message before it has opened a WebSocket there.
  */
-static int await_port(struct run *run, int64_t end)
+static int await_port(struct browser_run *run, int64_t end)
 {
     struct frames_address address;
     int status = OK;
@@ -149,10 +149,10 @@ static int await_port(struct run *run, int64_t end)
 }
 
 /* Chromium runs when it has answered for the first time. */
-static int await_answer(struct run *run, bool at_port)
+static int await_answer(struct browser_run *run, bool at_port)
 {
     struct channel *channel = channel_open(run->protocol);
-    struct message answer = {.doc = NULL};
+    struct browser_message answer = {.doc = NULL};
     int64_t end = clock_now_ms() + TIME_BROWSER_START_MS;
     int status = channel ? OK : ERR_NOMEM;
     if (status == OK && at_port) {
@@ -173,7 +173,7 @@ static int await_answer(struct run *run, bool at_port)
 }
 
 /* The last words and the exit of a Chromium that has closed its pipe come a moment later. */
-static void await_exit(struct run *run, struct proc_exit *exit)
+static void await_exit(struct browser_run *run, struct proc_exit *exit)
 {
     struct pollfd ended = {.fd = child_end_fd(run->launched.child), .events = POLLIN};
     if (ended.fd >= 0) {
@@ -187,7 +187,7 @@ static void await_exit(struct run *run, struct proc_exit *exit)
 
 /* What Chromium wrote as it died, on one line. `exit` counts only where it has closed its pipe:
  * otherwise it was still running when it was given up. */
-static void describe_failure(struct run *run, int status, const struct proc_exit *exit,
+static void describe_failure(struct browser_run *run, int status, const struct proc_exit *exit,
                              char *problem, size_t size)
 {
     for (size_t i = 0; i < run->errors_length; i++) {
@@ -209,7 +209,7 @@ static void describe_failure(struct run *run, int status, const struct proc_exit
     }
 }
 
-static void end_run(struct run *run)
+static void end_run(struct browser_run *run)
 {
     protocol_close(run->protocol);
     launch_end(&run->launched);
@@ -219,12 +219,12 @@ static void end_run(struct run *run)
 /* Starts it as confined as it lets itself be: each try that fails by its confinement is followed by
  * one with less. ERR_NOTFOUND and ERR_INVALID: it never will start, as it cannot be run, or has
  * nothing more to do. */
-static int try_once(struct run *run, const struct browser_program *program, uint16_t port,
+static int try_once(struct browser_run *run, const struct browser_program *program, uint16_t port,
                     enum confinement *confinement, char *problem, size_t size)
 {
     struct browser *browser = run->browser;
     for (;;) {
-        *run = (struct run){.browser = browser, .protocol = protocol_new()};
+        *run = (struct browser_run){.browser = browser, .protocol = protocol_new()};
         int status = run->protocol ? launch_browser(browser->life, &run->launched, program, port,
                                                     *confinement)
                                    : ERR_NOMEM;
@@ -262,7 +262,7 @@ static void note_confinement(struct browser *browser, enum confinement confineme
     browser->knows_confinement = true;
 }
 
-static int start_chromium(struct run *run, struct proxy *proxy, char *problem, size_t size)
+static int start_chromium(struct browser_run *run, struct proxy *proxy, char *problem, size_t size)
 {
     struct browser *browser = run->browser;
     struct browser_program program;
@@ -293,7 +293,7 @@ static int start_chromium(struct run *run, struct proxy *proxy, char *problem, s
 /* ---- running ---- */
 
 /* With the lock held. */
-static void set_state(struct browser *browser, enum state state)
+static void set_state(struct browser *browser, enum browser_state state)
 {
     browser->state = state;
     if (state == RUNNING || state == STOPPED) {
@@ -325,7 +325,7 @@ static int64_t time_to_stop(struct browser *browser)
 }
 
 static void publish(struct browser *browser, struct protocol *protocol, struct proxy *proxy,
-                    enum state state)
+                    enum browser_state state)
 {
     pthread_mutex_lock(&browser->lock);
     browser->protocol = protocol;
@@ -338,7 +338,7 @@ static void publish(struct browser *browser, struct protocol *protocol, struct p
 static void *run_chromium(void *argument)
 {
     struct browser *browser = argument;
-    struct run run = {.browser = browser};
+    struct browser_run run = {.browser = browser};
     char problem[PROBLEM_SIZE] = "";
     struct proxy *proxy =
         proxy_start(browser->resolver, policy_allow, browser->policy, problem, sizeof problem);

@@ -50,7 +50,7 @@ static uint64_t kind_of(yyjson_val *request)
     return add_kind(kind, json_string(request, "postData"));
 }
 
-static struct request *find_request(struct view *view, uint64_t id)
+static struct request *find_request(struct page_view *view, uint64_t id)
 {
     for (size_t i = 0; i < view->request_count; i++) {
         if (view->requests[i].id == id) {
@@ -61,7 +61,7 @@ static struct request *find_request(struct view *view, uint64_t id)
 }
 
 /* What is known of a kind of request; NULL: there is no room for it. */
-static struct habit *find_habit(struct view *view, uint64_t kind)
+static struct habit *find_habit(struct page_view *view, uint64_t kind)
 {
     size_t i = 0;
     while (i < view->habit_count && view->habits[i].kind != kind) {
@@ -76,7 +76,7 @@ static struct habit *find_habit(struct view *view, uint64_t kind)
     return &view->habits[i];
 }
 
-static void see_request(struct view *view, yyjson_val *params)
+static void see_request(struct page_view *view, yyjson_val *params)
 {
     uint64_t id = number_of_id(params);
     const char *type = json_string(params, "type");
@@ -102,7 +102,7 @@ static void see_request(struct view *view, yyjson_val *params)
     }
 }
 
-static void see_request_end(struct view *view, yyjson_val *params)
+static void see_request_end(struct page_view *view, yyjson_val *params)
 {
     struct request *request = find_request(view, number_of_id(params));
     if (request) {
@@ -117,7 +117,7 @@ static void see_request_end(struct view *view, yyjson_val *params)
     }
 }
 
-static void see_data(struct view *view, yyjson_val *params)
+static void see_data(struct page_view *view, yyjson_val *params)
 {
     struct request *request = find_request(view, number_of_id(params));
     if (request) {
@@ -128,7 +128,7 @@ static void see_data(struct view *view, yyjson_val *params)
 /* ---- documents ---- */
 
 /* Our proxy's refusal of plain HTTP comes as an answer, with a mark that only we know. */
-static const char *refusal(struct view *view, yyjson_val *response)
+static const char *refusal(struct page_view *view, yyjson_val *response)
 {
     const char *value = json_string(yyjson_obj_get(response, "headers"), "X-Forage-Refused");
     size_t length = strlen(view->tab->proxy.mark);
@@ -137,7 +137,7 @@ static const char *refusal(struct view *view, yyjson_val *response)
                : NULL;
 }
 
-static void see_response(struct view *view, yyjson_val *params)
+static void see_response(struct page_view *view, yyjson_val *params)
 {
     see_data(view, params);
     if (!same(json_string(params, "type"), "Document") ||
@@ -152,7 +152,7 @@ static void see_response(struct view *view, yyjson_val *params)
 
 /* The browser shows what came of a document that was cut off, but half a page is none. Whoever
  * stops a document, as one that leads on does, has not lost it. */
-static void see_failure(struct view *view, yyjson_val *params)
+static void see_failure(struct page_view *view, yyjson_val *params)
 {
     bool stopped = yyjson_get_bool(yyjson_obj_get(params, "canceled"));
     if (!stopped && view->document && view->document == number_of_id(params)) {
@@ -162,14 +162,14 @@ static void see_failure(struct view *view, yyjson_val *params)
 }
 
 /* An address that nobody could ask for again would only take the room of a result. */
-static void note_url(struct view *view, const char *url)
+static void note_url(struct page_view *view, const char *url)
 {
     if (strlen(url) <= LIMIT_URL_BYTES) {
         view->page->url = arena_strdup(call_arena(view->call), url);
     }
 }
 
-static void see_navigation(struct view *view, yyjson_val *params)
+static void see_navigation(struct page_view *view, yyjson_val *params)
 {
     yyjson_val *frame = yyjson_obj_get(params, "frame");
     const char *url = json_string(frame, "url");
@@ -184,7 +184,7 @@ static void see_navigation(struct view *view, yyjson_val *params)
 }
 
 /* A script has given the page another address, and left the document as it is. */
-static void see_route(struct view *view, yyjson_val *params)
+static void see_route(struct page_view *view, yyjson_val *params)
 {
     const char *url = json_string(params, "url");
     if (url && same(json_string(params, "frameId"), view->main_frame)) {
@@ -192,7 +192,7 @@ static void see_route(struct view *view, yyjson_val *params)
     }
 }
 
-static void see_lifecycle(struct view *view, yyjson_val *params)
+static void see_lifecycle(struct page_view *view, yyjson_val *params)
 {
     if (same(json_string(params, "name"), "DOMContentLoaded") &&
         same(json_string(params, "frameId"), view->main_frame) &&
@@ -215,7 +215,7 @@ static bool of_one_site(const char *first, const char *second)
 }
 
 /* Whether a document inside the page is a part of it: most others are advertisements. */
-static bool is_part(struct view *view, yyjson_val *params)
+static bool is_part(struct page_view *view, yyjson_val *params)
 {
     struct arena *arena = call_arena(view->call);
     const char *asked = json_string(yyjson_obj_get(params, "request"), "url");
@@ -228,7 +228,7 @@ static bool is_part(struct view *view, yyjson_val *params)
 
 /* Only documents and films are held up. Films are not read, nor are documents of other sites inside
  * the page: they are not loaded. */
-static void see_pause(struct view *view, yyjson_val *params)
+static void see_pause(struct page_view *view, yyjson_val *params)
 {
     bool loads = same(json_string(params, "resourceType"), "Document");
     if (loads && !same(json_string(params, "frameId"), view->main_frame)) {
@@ -242,7 +242,7 @@ static void see_pause(struct view *view, yyjson_val *params)
 }
 
 /* A proxy wants credentials, and it is ours, since there is no other; a site gets none. */
-static void see_challenge(struct view *view, yyjson_val *params)
+static void see_challenge(struct page_view *view, yyjson_val *params)
 {
     struct arena *arena = call_arena(view->call);
     yyjson_val *challenge = yyjson_obj_get(params, "authChallenge");
@@ -257,13 +257,13 @@ static void see_challenge(struct view *view, yyjson_val *params)
     view_tell(view, TO_SESSION, "Fetch.continueWithAuth", json_text(arena, root, NULL));
 }
 
-static void see_dialog(struct view *view, yyjson_val *params)
+static void see_dialog(struct page_view *view, yyjson_val *params)
 {
     (void)params;
     view_tell(view, TO_SESSION, "Page.handleJavaScriptDialog", "{\"accept\":false}");
 }
 
-static void see_crash(struct view *view, yyjson_val *params)
+static void see_crash(struct page_view *view, yyjson_val *params)
 {
     (void)params;
     view->crashed = true;
@@ -271,7 +271,7 @@ static void see_crash(struct view *view, yyjson_val *params)
 
 static const struct {
     const char *method;
-    void (*see)(struct view *view, yyjson_val *params);
+    void (*see)(struct page_view *view, yyjson_val *params);
 } EVENTS[] = {
     {"Network.requestWillBeSent", see_request},   {"Network.loadingFinished", see_request_end},
     {"Network.loadingFailed", see_failure},       {"Network.responseReceived", see_response},
@@ -281,7 +281,7 @@ static const struct {
     {"Page.javascriptDialogOpening", see_dialog}, {"Inspector.targetCrashed", see_crash},
 };
 
-int view_see(struct view *view, struct message *message)
+int view_see(struct page_view *view, struct browser_message *message)
 {
     for (size_t i = 0; message->method && i < sizeof EVENTS / sizeof *EVENTS; i++) {
         if (strcmp(EVENTS[i].method, message->method) == 0) {

@@ -11,10 +11,10 @@
 #include <string.h>
 
 /* Asks for something that has a name of its own, and copies that name. */
-static int ask_name(struct view *view, const char *method, const char *params, const char *key,
+static int ask_name(struct page_view *view, const char *method, const char *params, const char *key,
                     char out[VIEW_NAME_SIZE])
 {
-    struct message answer;
+    struct browser_message answer;
     int status = view_ask(view, TO_BROWSER, method, params, TIME_BROWSER_ANSWER_MS, &answer);
     if (status == OK) {
         if (!view_name(out, json_string(answer.contents, key))) {
@@ -25,7 +25,7 @@ static int ask_name(struct view *view, const char *method, const char *params, c
     return status;
 }
 
-static int open_page(struct view *view)
+static int open_page(struct page_view *view)
 {
     char session[VIEW_NAME_SIZE];
     int status = ask_name(view, "Target.createBrowserContext", "{\"disposeOnDetach\":true}",
@@ -51,7 +51,7 @@ static int open_page(struct view *view)
 
 /* The last answer is waited for: a page that is loaded before would be loaded by a process that
  * does not report its requests yet. */
-static int prepare_page(struct view *view)
+static int prepare_page(struct page_view *view)
 {
     static const struct {
         const char *method;
@@ -64,7 +64,7 @@ static int prepare_page(struct view *view)
                          "{\"urlPattern\":\"*\",\"resourceType\":\"Document\"},"
                          "{\"urlPattern\":\"*\",\"resourceType\":\"Media\"}]}"},
     };
-    struct message answer;
+    struct browser_message answer;
     const char *script = NULL;
     int status = id_make_secret(view->pending);
     if (status == OK) {
@@ -99,7 +99,7 @@ static const struct {
     {"net::ERR_TOO_MANY_REDIRECTS", "it redirects too often"},
 };
 
-static const char *in_words(struct view *view, const char *error)
+static const char *in_words(struct page_view *view, const char *error)
 {
     for (size_t i = 0; i < sizeof NETWORK_ERRORS / sizeof *NETWORK_ERRORS; i++) {
         if (strcmp(error, NETWORK_ERRORS[i].name) == 0) {
@@ -109,9 +109,9 @@ static const char *in_words(struct view *view, const char *error)
     return arena_printf(call_arena(view->call), "the browser could not load it (%s)", error);
 }
 
-static int load(struct view *view, const char *url)
+static int load(struct page_view *view, const char *url)
 {
-    struct message answer;
+    struct browser_message answer;
     int status = view_ask(view, TO_SESSION, "Page.navigate", view_object(view, "url", url, NULL),
                           TIME_PAGE_NAVIGATE_MS, &answer);
     if (status != OK) {
@@ -127,9 +127,9 @@ static int load(struct view *view, const char *url)
 
 /* ---- reading ---- */
 
-static int read_document(struct view *view)
+static int read_document(struct page_view *view)
 {
-    struct message answer;
+    struct browser_message answer;
     yyjson_val *value;
     char what[64];
     snprintf(what, sizeof what, "read(%zu)", LIMIT_BROWSER_HTML_CHARS);
@@ -155,7 +155,7 @@ static int read_document(struct view *view)
     return status;
 }
 
-static int show(struct view *view, const char *url)
+static int show(struct page_view *view, const char *url)
 {
     int status = open_page(view);
     if (status == OK) {
@@ -179,7 +179,7 @@ static int show(struct view *view, const char *url)
 int page_render(struct call *call, const struct tab *tab, const char *url, size_t most_chars,
                 struct browser_page *page)
 {
-    struct view view = {.call = call, .tab = tab, .page = page, .most_letters = most_chars};
+    struct page_view view = {.call = call, .tab = tab, .page = page, .most_letters = most_chars};
     page->url = url;
     view.requests = arena_alloc(call_arena(call), LIMIT_BROWSER_REQUESTS * sizeof *view.requests);
     if (!view.requests) {

@@ -28,7 +28,7 @@
 enum pending { PENDING_NOTHING, PENDING_LIVE, PENDING_SOMETHING };
 
 /* Whether the document that is shown has been read to its end. */
-static bool is_read(const struct view *view)
+static bool is_read(const struct page_view *view)
 {
     return view->loader[0] && strcmp(view->loader, view->complete) == 0;
 }
@@ -43,7 +43,7 @@ static bool takes_too_long(const struct request *request, bool empty, int64_t no
 }
 
 /* How many requests are worth waiting for. */
-static size_t count_requests(struct view *view)
+static size_t count_requests(struct page_view *view)
 {
     size_t count = 0;
     int64_t now = clock_now_ms();
@@ -64,9 +64,9 @@ static size_t count_requests(struct view *view)
 
 /* ---- looking ---- */
 
-static int look_at_text(struct view *view)
+static int look_at_text(struct page_view *view)
 {
-    struct message answer;
+    struct browser_message answer;
     yyjson_val *value;
     int status = view_read(view, "letters()", TIME_BROWSER_BUSY_MS, &answer, &value);
     if (status == OK && value) {
@@ -88,9 +88,9 @@ static int look_at_text(struct view *view)
     return status;
 }
 
-static int look_at_pending(struct view *view, enum pending *pending)
+static int look_at_pending(struct page_view *view, enum pending *pending)
 {
-    struct message answer;
+    struct browser_message answer;
     yyjson_val *value;
     char expression[2 * ID_SECRET_SIZE + 64];
     snprintf(expression, sizeof expression, "window['%s']&&window['%s'](%lld)", view->pending,
@@ -103,7 +103,7 @@ static int look_at_pending(struct view *view, enum pending *pending)
 }
 
 /* Whether the page rests. */
-static int look(struct view *view, bool *rests)
+static int look(struct page_view *view, bool *rests)
 {
     enum pending pending = PENDING_SOMETHING;
     int status = look_at_text(view);
@@ -121,7 +121,7 @@ static int look(struct view *view, bool *rests)
 /* ---- waiting ---- */
 
 /* What was not waited for; `out_of_time` when the page was still at work. */
-static void say_unfinished(struct view *view, bool out_of_time)
+static void say_unfinished(struct page_view *view, bool out_of_time)
 {
     if (view->gave_up || (out_of_time && view->request_count)) {
         view->page->unfinished = "A request of the page was not answered in time; what it would "
@@ -133,7 +133,7 @@ static void say_unfinished(struct view *view, bool out_of_time)
 }
 
 /* The last moment for a page that does not rest. The call needs some of its time to read it. */
-static int64_t last_moment(const struct view *view, int64_t started_ms, int64_t left_ms)
+static int64_t last_moment(const struct page_view *view, int64_t started_ms, int64_t left_ms)
 {
     int64_t reserve = left_ms / 4 < TIME_PAGE_RESERVE_MS ? left_ms / 4 : TIME_PAGE_RESERVE_MS;
     int64_t call_end = left_ms == INT64_MAX ? INT64_MAX : started_ms + left_ms - reserve;
@@ -141,7 +141,7 @@ static int64_t last_moment(const struct view *view, int64_t started_ms, int64_t 
     return view->letters < EMPTY_LETTERS || call_end < ceiling ? call_end : ceiling;
 }
 
-int view_rest(struct view *view)
+int view_rest(struct page_view *view)
 {
     int64_t started_ms = clock_now_ms();
     int64_t left_ms = call_time_left_ms(view->call);

@@ -382,7 +382,7 @@ int channel_send(struct channel *channel, enum channel_target target, const char
     return status;
 }
 
-static void describe(struct message *message, yyjson_doc *doc)
+static void describe(struct browser_message *message, yyjson_doc *doc)
 {
     yyjson_val *root = yyjson_doc_get_root(doc);
     yyjson_val *error = yyjson_obj_get(root, "error");
@@ -395,7 +395,7 @@ static void describe(struct message *message, yyjson_doc *doc)
     }
 }
 
-int channel_poll(struct channel *channel, struct message *message)
+int channel_poll(struct channel *channel, struct browser_message *message)
 {
     struct protocol *protocol = channel->protocol;
     int status = OK;
@@ -417,7 +417,7 @@ int channel_poll(struct channel *channel, struct message *message)
 }
 
 int channel_next(struct call *call, struct channel *channel, int64_t timeout_ms,
-                 struct message *message)
+                 struct browser_message *message)
 {
     int status = call_check(call);
     memset(message, 0, sizeof *message);
@@ -432,7 +432,7 @@ int channel_next(struct call *call, struct channel *channel, int64_t timeout_ms,
     return waited < 0 ? waited : channel_poll(channel, message);
 }
 
-void message_free(struct message *message)
+void message_free(struct browser_message *message)
 {
     yyjson_doc_free(message->doc);
     memset(message, 0, sizeof *message);

@@ -41,7 +41,7 @@ void protocol_close(struct protocol *protocol);
 
 /* ---- for the thread of a page ---- */
 
-struct message {
+struct browser_message {
     yyjson_doc *doc;      /* NULL: nothing came */
     const char *method;   /* of an event; NULL: the answer that was waited for */
     yyjson_val *contents; /* an event's params, or an answer's result; may be NULL */
@@ -59,10 +59,10 @@ int channel_send(struct channel *channel, enum channel_target target, const char
 /* The next message, to be freed by message_free(); after `timeout_ms` without one, doc is NULL. OK,
  * ERR_CLOSED when the browser is gone, ERR_LIMIT when the page floods us; or as of call_wait. */
 int channel_next(struct call *call, struct channel *channel, int64_t timeout_ms,
-                 struct message *message);
+                 struct browser_message *message);
 /* The same without waiting; for the owner. */
-int channel_poll(struct channel *channel, struct message *message);
+int channel_poll(struct channel *channel, struct browser_message *message);
 struct channel *channel_close(struct channel *channel);
-void message_free(struct message *message);
+void message_free(struct browser_message *message);
 
 #endif

@@ -47,7 +47,7 @@ struct proxy {
 
 /* ---- a tunnel ---- */
 
-enum state {
+enum tunnel_state {
     TAKES_REQUEST, /* from the client */
     LOOKS_UP,      /* the host's name */
     CONNECTS,      /* to one of its addresses */
@@ -58,7 +58,7 @@ enum state {
 
 struct tunnel {
     const struct proxy *proxy;
-    enum state state;
+    enum tunnel_state state;
     int client;
     int server; /* -1: not connected */
     struct proxy_request request;

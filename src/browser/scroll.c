@@ -15,9 +15,9 @@ static const char TOOK_TOO_LONG[] = "The page goes on when it is scrolled; there
                                     "more of it.";
 
 /* What reading.js says to something that is a number or true. */
-static int ask(struct view *view, const char *what, size_t *number)
+static int ask(struct page_view *view, const char *what, size_t *number)
 {
-    struct message answer;
+    struct browser_message answer;
     yyjson_val *value;
     int status = view_read(view, what, TIME_BROWSER_BUSY_MS, &answer, &value);
     *number = yyjson_is_bool(value) ? yyjson_get_bool(value) : (size_t)yyjson_get_num(value);
@@ -25,7 +25,7 @@ static int ask(struct view *view, const char *what, size_t *number)
     return status;
 }
 
-static int gather_rows(struct view *view, int64_t end_ms)
+static int gather_rows(struct page_view *view, int64_t end_ms)
 {
     size_t goes_on = 1;
     size_t letters = 0;
@@ -47,7 +47,7 @@ static int gather_rows(struct view *view, int64_t end_ms)
     return status;
 }
 
-int view_scroll(struct view *view)
+int view_scroll(struct page_view *view)
 {
     int64_t end_ms = clock_now_ms() + TIME_PAGE_SCROLL_MS;
     int status = OK;

@@ -8,13 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 
-int view_fail(struct view *view, const char *words)
+int view_fail(struct page_view *view, const char *words)
 {
     view->page->error = words;
     return ERR_FAILED;
 }
 
-const char *view_object(struct view *view, ...)
+const char *view_object(struct page_view *view, ...)
 {
     struct arena *arena = call_arena(view->call);
     yyjson_mut_doc *doc = json_new(arena);
@@ -37,19 +37,20 @@ bool view_name(char out[VIEW_NAME_SIZE], const char *text)
     return true;
 }
 
-int view_tell(struct view *view, enum channel_target target, const char *method, const char *params)
+int view_tell(struct page_view *view, enum channel_target target, const char *method,
+              const char *params)
 {
     return params ? channel_send(view->tab->channel, target, method, params, false) : ERR_NOMEM;
 }
 
-static int in_words(struct view *view, int status)
+static int in_words(struct page_view *view, int status)
 {
     return status == ERR_LIMIT ? view_fail(view, "the page floods the browser with requests")
                                : status;
 }
 
-int view_ask(struct view *view, enum channel_target target, const char *method, const char *params,
-             int64_t patience_ms, struct message *answer)
+int view_ask(struct page_view *view, enum channel_target target, const char *method,
+             const char *params, int64_t patience_ms, struct browser_message *answer)
 {
     int64_t end = clock_now_ms() + patience_ms;
     int status =
@@ -71,9 +72,9 @@ int view_ask(struct view *view, enum channel_target target, const char *method, 
     return in_words(view, status);
 }
 
-int view_wait(struct view *view, int64_t timeout_ms)
+int view_wait(struct page_view *view, int64_t timeout_ms)
 {
-    struct message message;
+    struct browser_message message;
     int status = channel_next(view->call, view->tab->channel, timeout_ms, &message);
     if (status == OK && message.doc) {
         status = view_see(view, &message);
@@ -82,8 +83,8 @@ int view_wait(struct view *view, int64_t timeout_ms)
     return in_words(view, status);
 }
 
-int view_evaluate(struct view *view, int64_t world_id, const char *expression, int64_t patience_ms,
-                  struct message *answer, yyjson_val **value)
+int view_evaluate(struct page_view *view, int64_t world_id, const char *expression,
+                  int64_t patience_ms, struct browser_message *answer, yyjson_val **value)
 {
     struct arena *arena = call_arena(view->call);
     yyjson_mut_doc *doc = json_new(arena);
@@ -105,9 +106,9 @@ int view_evaluate(struct view *view, int64_t world_id, const char *expression, i
 
 /* Makes reading.js look at the document that is shown. A page that was asked to grant it everything
  * lets it look into frames of the same site too, which are of another origin. */
-static int enter_world(struct view *view, int64_t patience_ms)
+static int enter_world(struct page_view *view, int64_t patience_ms)
 {
-    struct message answer;
+    struct browser_message answer;
     yyjson_val *value;
     char params[VIEW_NAME_SIZE + 64];
     snprintf(params, sizeof params, "{\"frameId\":\"%s\",\"grantUniveralAccess\":true}",
@@ -127,8 +128,8 @@ static int enter_world(struct view *view, int64_t patience_ms)
     return status;
 }
 
-int view_read(struct view *view, const char *what, int64_t patience_ms, struct message *answer,
-              yyjson_val **value)
+int view_read(struct page_view *view, const char *what, int64_t patience_ms,
+              struct browser_message *answer, yyjson_val **value)
 {
     char expression[64];
     snprintf(expression, sizeof expression, "forage.%s", what);

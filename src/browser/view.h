@@ -27,7 +27,7 @@ struct habit {
 
 #define VIEW_HABITS 64
 
-struct view {
+struct page_view {
     struct call *call;
     const struct tab *tab;
     struct browser_page *page;
@@ -59,38 +59,38 @@ struct view {
 };
 
 /* ERR_FAILED, with these words for the note. */
-int view_fail(struct view *view, const char *words);
+int view_fail(struct page_view *view, const char *words);
 /* An object of texts as JSON, from keys and values with a NULL behind them; a member whose value is
  * NULL is left out. NULL without memory. */
-__attribute__((sentinel)) const char *view_object(struct view *view, ...);
+__attribute__((sentinel)) const char *view_object(struct page_view *view, ...);
 /* Sends a command whose answer nobody waits for; `params` NULL is ERR_NOMEM. */
-int view_tell(struct view *view, enum channel_target target, const char *method,
+int view_tell(struct page_view *view, enum channel_target target, const char *method,
               const char *params);
 /* Sends a command and waits for its answer, seeing to events meanwhile. The answer is the caller's
  * to free. */
-int view_ask(struct view *view, enum channel_target target, const char *method, const char *params,
-             int64_t patience_ms, struct message *answer);
+int view_ask(struct page_view *view, enum channel_target target, const char *method,
+             const char *params, int64_t patience_ms, struct browser_message *answer);
 /* Sees to events for so long, or until the next one. */
-int view_wait(struct view *view, int64_t timeout_ms);
+int view_wait(struct page_view *view, int64_t timeout_ms);
 /* What an expression is in a world of the page (0: that of its own scripts), NULL where it cannot
  * be had: the document may have just gone. It lives as long as the answer, which is the caller's
  * to free. */
-int view_evaluate(struct view *view, int64_t world_id, const char *expression, int64_t patience_ms,
-                  struct message *answer, yyjson_val **value);
+int view_evaluate(struct page_view *view, int64_t world_id, const char *expression,
+                  int64_t patience_ms, struct browser_message *answer, yyjson_val **value);
 /* The same of what reading.js offers, such as "letters()". */
-int view_read(struct view *view, const char *what, int64_t patience_ms, struct message *answer,
-              yyjson_val **value);
+int view_read(struct page_view *view, const char *what, int64_t patience_ms,
+              struct browser_message *answer, yyjson_val **value);
 
 /* Copies a name that the browser has given to something. */
 bool view_name(char out[VIEW_NAME_SIZE], const char *text);
 /* Sees to an event of the page (events.c). */
-int view_see(struct view *view, struct message *message);
+int view_see(struct page_view *view, struct browser_message *message);
 
 /* Waits until the page rests: its text stays as it is, nothing is on its way, and nothing that its
  * start has set is to come. What was not waited for is said in the page's `unfinished`
  * (page_complete.c). */
-MUST_CHECK int view_rest(struct view *view);
+MUST_CHECK int view_rest(struct page_view *view);
 /* Scrolls a page that rests, for what that adds; what was left is said in `unfinished` too. */
-MUST_CHECK int view_scroll(struct view *view);
+MUST_CHECK int view_scroll(struct page_view *view);
 
 #endif

@@ -29,7 +29,7 @@
 #define SHORT_US    200 /* by the clock: a job below that is counted without asking the system */
 #define STACK_BYTES ((size_t)512 * 1024)
 
-struct worker {
+struct pool_worker {
     struct pool *pool;
     pthread_cond_t has_job;
     pool_job job; /* NULL while idle */
@@ -39,8 +39,8 @@ struct worker {
     struct holding unit;
     bool steps_back; /* it lets other threads go first, for good */
     int64_t cpu_us;  /* processor time of the thread that is counted */
-    struct worker *next_idle;
-    struct worker *previous, *next; /* all workers */
+    struct pool_worker *next_idle;
+    struct pool_worker *previous, *next; /* all workers */
 };
 
 struct pool {
@@ -55,8 +55,8 @@ struct pool {
     int64_t idle_ms;             /* of a thread, before it leaves */
     void (*rest)(void *context); /* or NULL */
     void *rest_context;
-    struct worker *idle[2]; /* by whether they step back */
-    struct worker *all;
+    struct pool_worker *idle[2]; /* by whether they step back */
+    struct pool_worker *all;
     pthread_t left; /* the thread that left last, while `to_join` */
     bool to_join;
     bool left_alone; /* nobody joins threads any more */
@@ -76,7 +76,7 @@ struct pool *pool_new(struct stocks *stocks, const struct stock_rule *rule)
     return pool->stock ? pool : pool_free(pool);
 }
 
-static void worker_leave(struct worker *worker)
+static void worker_leave(struct pool_worker *worker)
 {
     if (atomic_fetch_sub(&worker->references, 1) == 1) {
         pthread_cond_destroy(&worker->has_job);
@@ -91,9 +91,9 @@ void pool_at_rest(struct pool *pool, int64_t idle_ms, void (*rest)(void *context
     pool->rest_context = context;
 }
 
-static void remove_idle(struct pool *pool, struct worker *worker)
+static void remove_idle(struct pool *pool, struct pool_worker *worker)
 {
-    struct worker **link = &pool->idle[worker->steps_back];
+    struct pool_worker **link = &pool->idle[worker->steps_back];
     while (*link && *link != worker) {
         link = &(*link)->next_idle;
     }
@@ -103,7 +103,7 @@ static void remove_idle(struct pool *pool, struct worker *worker)
 }
 
 /* Waits for a job with the lock held. False when the thread should leave. */
-static bool wait_for_job(struct worker *worker)
+static bool wait_for_job(struct pool_worker *worker)
 {
     struct pool *pool = worker->pool;
     struct timespec until;
@@ -127,7 +127,7 @@ static bool wait_for_job(struct worker *worker)
     return true;
 }
 
-static _Thread_local struct worker *this_worker; /* while it has a job */
+static _Thread_local struct pool_worker *this_worker; /* while it has a job */
 
 /* On Linux a priority is that of the thread alone. Where it cannot be lowered the work is done as
  * that of others is, which is no reason to fail. */
@@ -138,7 +138,7 @@ static void step_back(void)
 }
 
 /* Counts the job that this thread has just done. */
-static void count_effort(struct worker *worker, int64_t began_us)
+static void count_effort(struct pool_worker *worker, int64_t began_us)
 {
     int64_t now_us = clock_now_us();
     int64_t took_us = now_us - began_us;
@@ -153,7 +153,7 @@ static void count_effort(struct worker *worker, int64_t began_us)
     effort_add(&worker->pool->effort, call_owner(worker->call), took_us, now_us / 1000);
 }
 
-static void do_job(struct worker *worker)
+static void do_job(struct pool_worker *worker)
 {
     struct pool *pool = worker->pool;
     pthread_mutex_unlock(&pool->lock);
@@ -196,7 +196,7 @@ static void rest(struct pool *pool)
     pthread_mutex_lock(&pool->lock);
 }
 
-static void add_worker(struct pool *pool, struct worker *worker)
+static void add_worker(struct pool *pool, struct pool_worker *worker)
 {
     worker->next = pool->all;
     if (pool->all) {
@@ -206,7 +206,7 @@ static void add_worker(struct pool *pool, struct worker *worker)
     pool->threads++;
 }
 
-static void remove_worker(struct pool *pool, struct worker *worker)
+static void remove_worker(struct pool *pool, struct pool_worker *worker)
 {
     if (worker->previous) {
         worker->previous->next = worker->next;
@@ -221,7 +221,7 @@ static void remove_worker(struct pool *pool, struct worker *worker)
 
 static void *work(void *argument)
 {
-    struct worker *worker = argument;
+    struct pool_worker *worker = argument;
     struct pool *pool = worker->pool;
     if (worker->steps_back) {
         step_back();
@@ -258,7 +258,7 @@ struct errand {
     bool steps_back;
 };
 
-static void give_job(struct worker *worker, const struct errand *errand)
+static void give_job(struct pool_worker *worker, const struct errand *errand)
 {
     worker->call = call_ref(errand->call);
     worker->job = errand->job;
@@ -266,9 +266,9 @@ static void give_job(struct worker *worker, const struct errand *errand)
     worker->unit = errand->unit;
 }
 
-static struct worker *worker_new(struct pool *pool)
+static struct pool_worker *worker_new(struct pool *pool)
 {
-    struct worker *worker = calloc(1, sizeof *worker);
+    struct pool_worker *worker = calloc(1, sizeof *worker);
     if (!worker) {
         return NULL;
     }
@@ -285,7 +285,7 @@ static struct worker *worker_new(struct pool *pool)
 /* With the lock held, so that the thread is counted before it can end. */
 static int start_worker(struct pool *pool, const struct errand *errand)
 {
-    struct worker *worker = worker_new(pool);
+    struct pool_worker *worker = worker_new(pool);
     if (!worker) {
         return ERR_NOMEM;
     }
@@ -312,7 +312,7 @@ int pool_run(struct pool *pool, struct call *call, bool from_kept, pool_job job,
                      : stock_take(pool->stock, call_owner(call), from_kept, 1, &errand.unit);
     errand.steps_back =
         pool->shared && effort_is_most(&pool->effort, call_owner(call), clock_now_ms());
-    struct worker *idle = status == OK ? pool->idle[errand.steps_back] : NULL;
+    struct pool_worker *idle = status == OK ? pool->idle[errand.steps_back] : NULL;
     if (idle) {
         pool->idle[errand.steps_back] = idle->next_idle;
         give_job(idle, &errand);
@@ -373,7 +373,7 @@ void pool_look(struct pool *pool, void (*look)(void *context, const struct call 
                void *context)
 {
     pthread_mutex_lock(&pool->lock);
-    for (const struct worker *worker = pool->all; worker; worker = worker->next) {
+    for (const struct pool_worker *worker = pool->all; worker; worker = worker->next) {
         if (worker->call) {
             look(context, worker->call);
         }
@@ -384,7 +384,7 @@ void pool_look(struct pool *pool, void (*look)(void *context, const struct call 
 void pool_cancel_all(struct pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
-    for (struct worker *worker = pool->all; worker; worker = worker->next) {
+    for (struct pool_worker *worker = pool->all; worker; worker = worker->next) {
         if (worker->call) {
             call_cancel(worker->call);
         }
@@ -411,7 +411,7 @@ struct pool *pool_free(struct pool *pool)
     pthread_mutex_lock(&pool->lock);
     pool->closing = true;
     for (size_t i = 0; i < sizeof pool->idle / sizeof *pool->idle; i++) {
-        for (struct worker *worker = pool->idle[i]; worker; worker = worker->next_idle) {
+        for (struct pool_worker *worker = pool->idle[i]; worker; worker = worker->next_idle) {
             pthread_cond_signal(&worker->has_job);
         }
     }

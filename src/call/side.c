@@ -14,7 +14,7 @@
 
 #define TRY_AGAIN_MS 10 /* while the pool is full */
 
-struct piece {
+struct side_piece {
     struct side *side;
     void *item;
     struct arena *keep;
@@ -34,7 +34,7 @@ struct side {
     size_t running; /* as the parent knows it */
     size_t done;
     int64_t until_ms; /* the parent waits no longer */
-    struct piece pieces[];
+    struct side_piece pieces[];
 };
 
 struct pool *side_pool_new(struct stocks *stocks)
@@ -121,7 +121,7 @@ bool side_finished(struct side *side, size_t index)
 
 static void run_piece(void *context)
 {
-    struct piece *piece = context;
+    struct side_piece *piece = context;
     struct side *side = piece->side;
     struct call *call = piece->call;
     side->work(call, piece->item, piece->keep);
@@ -138,7 +138,7 @@ static void run_piece(void *context)
 }
 
 /* OK, or why it cannot start now. */
-static int start_piece(struct side *side, struct piece *piece)
+static int start_piece(struct side *side, struct side_piece *piece)
 {
     struct call_options options = {
         .request_id = call_request_id(side->parent),

@@ -16,7 +16,7 @@
 /* ---- what can stand in a place ---- */
 
 /* The line as far as it is typed. */
-struct line {
+struct typed_line {
     struct arguments read; /* the command that is meant, and the options that were given */
     struct buf out;
     const char *prefix;   /* what is typed of the word, its option and = taken off */
@@ -25,7 +25,7 @@ struct line {
     int count;
 };
 
-static void offer(struct line *line, const char *candidate, size_t length, const char *ending,
+static void offer(struct typed_line *line, const char *candidate, size_t length, const char *ending,
                   const char *meaning)
 {
     size_t typed = strlen(line->prefix);
@@ -37,7 +37,7 @@ static void offer(struct line *line, const char *candidate, size_t length, const
     buf_printf(&line->out, "%s\t%s\n", ending, meaning);
 }
 
-static void offer_choices(struct line *line, const char *choices)
+static void offer_choices(struct typed_line *line, const char *choices)
 {
     while (*choices) {
         size_t length = strcspn(choices, "|");
@@ -46,14 +46,14 @@ static void offer_choices(struct line *line, const char *choices)
     }
 }
 
-static void offer_parts(struct line *line, const struct command *command)
+static void offer_parts(struct typed_line *line, const struct command *command)
 {
     for (const struct command *part = command->parts; part && part->name; part++) {
         offer(line, part->name, strlen(part->name), "", part->summary);
     }
 }
 
-static void offer_options(struct line *line)
+static void offer_options(struct typed_line *line)
 {
     for (int depth = line->read.depth - 1; depth >= 0; depth--) {
         const struct option *options = command_options(line->read.path[depth]);
@@ -67,7 +67,7 @@ static void offer_options(struct line *line)
 
 /* ---- what only the settings in force can tell ---- */
 
-static void offer_tools(struct line *line)
+static void offer_tools(struct typed_line *line)
 {
     struct app *app = load_configuration() == EXIT_OK ? open_app() : NULL;
     const struct registry *registry = app ? app->registry : NULL;
@@ -79,7 +79,7 @@ static void offer_tools(struct line *line)
 }
 
 /* The parameters of the tool that is named, each as "name=". */
-static void offer_parameters(struct line *line)
+static void offer_parameters(struct typed_line *line)
 {
     struct app *app = load_configuration() == EXIT_OK ? open_app() : NULL;
     const struct entry *entry = app ? registry_tool(app->registry, line->words[0]) : NULL;
@@ -94,7 +94,7 @@ static void offer_parameters(struct line *line)
     app_free(app);
 }
 
-static void offer_experiments(struct line *line)
+static void offer_experiments(struct typed_line *line)
 {
     struct app *app = load_configuration() == EXIT_OK ? open_app() : NULL;
     const struct experiment *experiment;
@@ -106,7 +106,7 @@ static void offer_experiments(struct line *line)
 }
 
 /* The commands below those that `forage help` already has. */
-static void offer_topics(struct line *line)
+static void offer_topics(struct typed_line *line)
 {
     const struct command *command = &COMMAND_ROOT;
     for (int i = 0; i < line->count && command; i++) {
@@ -117,19 +117,19 @@ static void offer_topics(struct line *line)
     }
 }
 
-static void offer_clients(struct line *line)
+static void offer_clients(struct typed_line *line)
 {
     for (size_t i = 0; i < CLIENT_COUNT; i++) {
         offer(line, CLIENTS[i].id, strlen(CLIENTS[i].id), "", CLIENTS[i].title);
     }
 }
 
-static void offer_files(struct line *line)
+static void offer_files(struct typed_line *line)
 {
     buf_puts(&line->out, ":files\n");
 }
 
-static void offer_folders(struct line *line)
+static void offer_folders(struct typed_line *line)
 {
     buf_puts(&line->out, ":folders\n");
 }
@@ -137,7 +137,7 @@ static void offer_folders(struct line *line)
 /* What a value or a word is called, and what can be offered for it. */
 static const struct {
     const char *name;
-    void (*offer)(struct line *line);
+    void (*offer)(struct typed_line *line);
 } KINDS[] = {
     {"FILE", offer_files},
     {"FOLDER", offer_folders},
@@ -148,7 +148,7 @@ static const struct {
     {"EXPERIMENT", offer_experiments},
 };
 
-static void offer_kind(struct line *line, const char *name, size_t length)
+static void offer_kind(struct typed_line *line, const char *name, size_t length)
 {
     for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
         if (strncmp(KINDS[i].name, name, length) == 0 && !KINDS[i].name[length]) {
@@ -164,7 +164,7 @@ static void offer_kind(struct line *line, const char *name, size_t length)
 }
 
 /* The word that is next, by its name in the command's words: "TOOL [key=value]..." */
-static void offer_word(struct line *line)
+static void offer_word(struct typed_line *line)
 {
     const char *at = arguments_command(&line->read)->words;
     for (int place = 0; at && *at; place++) {
@@ -184,7 +184,7 @@ static void offer_word(struct line *line)
 /* ---- reading the line ---- */
 
 /* Reads a finished word; the option whose value is still to come, or NULL. */
-static const struct option *read_word(struct line *line, const char *word, bool *only_words)
+static const struct option *read_word(struct typed_line *line, const char *word, bool *only_words)
 {
     struct option_place place;
     if (!*only_words && strcmp(word, "--") == 0) {
@@ -207,7 +207,7 @@ static const struct option *read_word(struct line *line, const char *word, bool 
     return NULL;
 }
 
-static void complete_line(struct line *line, int count, char **words)
+static void complete_line(struct typed_line *line, int count, char **words)
 {
     bool only_words = false;
     struct option_place place;
@@ -253,7 +253,7 @@ int command_completions(const struct arguments *arguments)
     if (strcmp(what, "line") != 0) {
         return usage_error("completions are for bash, zsh or fish, not \"%s\"", what);
     }
-    struct line line = {.read = {.path = {&COMMAND_ROOT}, .depth = 1}};
+    struct typed_line line = {.read = {.path = {&COMMAND_ROOT}, .depth = 1}};
     buf_init(&line.out, KIB(256));
     complete_line(&line, arguments->count - 1, arguments->words + 1);
     return print_buf(&line.out, WORDS_OURS);

@@ -13,7 +13,7 @@
 #define LEAST_ROOM  24  /* for what a name means, beside it */
 
 /* A page in the making, and where it goes. */
-struct page {
+struct help_page {
     struct buf *out;
     FILE *file;
     size_t width;
@@ -21,14 +21,14 @@ struct page {
 
 /* ---- setting text ---- */
 
-static void put_heading(const struct page *page, const char *title)
+static void put_heading(const struct help_page *page, const char *title)
 {
     buf_printf(page->out, "\n%s%s%s\n", terminal_style(page->file, STYLE_HEADING), title,
                terminal_style(page->file, STYLE_PLAIN));
 }
 
 /* A sentence of its own, after an empty line. */
-__attribute__((format(printf, 2, 3))) static void put_sentence(const struct page *page,
+__attribute__((format(printf, 2, 3))) static void put_sentence(const struct help_page *page,
                                                                const char *format, ...)
 {
     char text[512];
@@ -41,7 +41,8 @@ __attribute__((format(printf, 2, 3))) static void put_sentence(const struct page
 }
 
 /* A name, and beside it what it means; below it where there is no room. */
-static void put_row(const struct page *page, size_t width, const char *name, const char *meaning)
+static void put_row(const struct help_page *page, size_t width, const char *name,
+                    const char *meaning)
 {
     bool beside = width + 4 + LEAST_ROOM <= page->width;
     size_t column = beside ? width + 4 : 8;
@@ -64,7 +65,8 @@ static const char *option_usage(const struct option *option, char out[NAME_SIZE]
     return out;
 }
 
-static void put_options(const struct page *page, const char *title, const struct command *command)
+static void put_options(const struct help_page *page, const char *title,
+                        const struct command *command)
 {
     char name[NAME_SIZE];
     const struct option *options = command_options(command);
@@ -77,7 +79,7 @@ static void put_options(const struct page *page, const char *title, const struct
     }
 }
 
-static void put_parts(const struct page *page, const struct command *command)
+static void put_parts(const struct help_page *page, const struct command *command)
 {
     if (command != &COMMAND_ROOT) {
         put_heading(page, "Commands");
@@ -99,7 +101,7 @@ static void put_parts(const struct page *page, const struct command *command)
     }
 }
 
-static void put_examples(const struct page *page, const struct command *command)
+static void put_examples(const struct help_page *page, const struct command *command)
 {
     if (command->examples[0]) {
         put_heading(page, "Examples");
@@ -109,7 +111,7 @@ static void put_examples(const struct page *page, const struct command *command)
     }
 }
 
-static void put_usage(const struct page *page, const struct arguments *topic)
+static void put_usage(const struct help_page *page, const struct arguments *topic)
 {
     struct buf *out = page->out;
     buf_puts(out, "Usage:");
@@ -127,7 +129,7 @@ static void put_usage(const struct page *page, const struct arguments *topic)
 
 /* ---- pages ---- */
 
-static void put_command(const struct page *page, const struct arguments *topic)
+static void put_command(const struct help_page *page, const struct arguments *topic)
 {
     struct buf *out = page->out;
     const struct command *command = arguments_command(topic);
@@ -151,7 +153,7 @@ static void put_command(const struct page *page, const struct arguments *topic)
     }
 }
 
-static void put_program(const struct page *page)
+static void put_program(const struct help_page *page)
 {
     struct buf *out = page->out;
     buf_puts(out, "forage -");
@@ -171,10 +173,10 @@ int help_print(FILE *file, const struct arguments *topic)
 {
     struct buf text;
     size_t width = terminal_width(file);
-    struct page page = {&text, file,
-                        !width               ? PLAIN_WIDTH
-                        : width < MOST_WIDTH ? width
-                                             : MOST_WIDTH};
+    struct help_page page = {&text, file,
+                             !width               ? PLAIN_WIDTH
+                             : width < MOST_WIDTH ? width
+                                                  : MOST_WIDTH};
     buf_init(&text, KIB(64));
     if (topic->depth == 1) {
         put_program(&page);

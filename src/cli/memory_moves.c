@@ -84,7 +84,7 @@ static int start(const struct arguments *arguments, int (*run)(struct moving *mo
 /* ---- import ---- */
 
 /* What is imported. It is read twice: to check it, and to take it. */
-struct source {
+struct import_source {
     const char *path; /* NULL: standard input */
     int fd;
     off_t start;
@@ -106,7 +106,7 @@ static int open_copy(void)
     return fd;
 }
 
-static int open_source(struct source *source)
+static int open_source(struct import_source *source)
 {
     struct stat about = {0};
     source->copy = -1;
@@ -123,7 +123,7 @@ static int open_source(struct source *source)
     return EXIT_OK;
 }
 
-static void close_source(struct source *source)
+static void close_source(struct import_source *source)
 {
     if (source->path && source->fd >= 0) {
         close(source->fd);
@@ -134,7 +134,7 @@ static void close_source(struct source *source)
 }
 
 /* Goes back to the beginning, for the second time. */
-static int rewind_source(struct source *source)
+static int rewind_source(struct import_source *source)
 {
     int fd = source->copy >= 0 ? source->copy : source->fd;
     off_t end = source->copy >= 0 ? lseek(source->copy, 0, SEEK_END) : 0;
@@ -143,7 +143,8 @@ static int rewind_source(struct source *source)
 }
 
 /* Feeds all of the source. */
-static int feed(struct moving *moving, struct source *source, struct lines *lines, bool checks)
+static int feed(struct moving *moving, struct import_source *source, struct lines *lines,
+                bool checks)
 {
     static char piece[PIECE_BYTES];
     int fd = !checks && source->copy >= 0 ? source->copy : source->fd;
@@ -165,8 +166,8 @@ static int feed(struct moving *moving, struct source *source, struct lines *line
     return status == OK ? lines_end(lines) : status;
 }
 
-static int import_pass(struct moving *moving, struct source *source, struct lines_options *options,
-                       struct lines_counts *counts)
+static int import_pass(struct moving *moving, struct import_source *source,
+                       struct lines_options *options, struct lines_counts *counts)
 {
     struct lines *lines = lines_new(moving->call, options);
     int status = lines ? feed(moving, source, lines, options->only_checks) : ERR_NOMEM;
@@ -222,7 +223,7 @@ static int print_counts(struct moving *moving, const struct lines_counts *counts
     return EXIT_OK;
 }
 
-static int import_source(struct moving *moving, struct source *source,
+static int import_source(struct moving *moving, struct import_source *source,
                          struct lines_options *options)
 {
     struct lines_counts counts = {0};
@@ -252,7 +253,7 @@ static int import_source(struct moving *moving, struct source *source,
 
 static int run_import(struct moving *moving)
 {
-    struct source source = {.path = named_file(moving)};
+    struct import_source source = {.path = named_file(moving)};
     const char *format = option_text(moving->arguments, "--format");
     struct memory_space space;
     struct lines_options options = {
@@ -282,8 +283,7 @@ int command_memory_import(const struct arguments *arguments)
 
 /* ---- export ---- */
 
-struct export
-{
+struct export_output {
     struct moving *moving;
     struct arena *arena;
     struct buf line;
@@ -302,7 +302,7 @@ static const char *named_caller(const struct memory_space *space)
 static int write_memory(void *context, const struct memory_space *space,
                         const struct memory *memory)
 {
-    struct export *export = context;
+    struct export_output *export = context;
     buf_clear(&export->line);
     int status =
         fields_write_line(&export->line, export->arena, space->name, named_caller(space), memory);
@@ -327,7 +327,7 @@ static int export_to(struct moving *moving, FILE *out, struct memory_extent *ext
     struct memory_space space = {NULL, NULL};
     const char *name = option_text(moving->arguments, "--namespace");
     struct memory_scope scope = {.space = name ? &space : NULL, .of_everybody = true};
-    struct export export = {
+    struct export_output export = {
         .moving = moving, .arena = arena_new(4 * LIMIT_MEMORY_LINE_BYTES), .out = out};
     buf_init(&export.line, LIMIT_MEMORY_LINE_BYTES);
     int status = export.arena ? memory_space_of(moving->call, name, &space) : ERR_NOMEM;
@@ -455,7 +455,7 @@ int command_memory_reindex(const struct arguments *arguments)
 
 /* ---- namespaces ---- */
 
-struct listing {
+struct namespace_listing {
     struct buf text;
     yyjson_mut_doc *doc;
     yyjson_mut_val *list;
@@ -463,7 +463,7 @@ struct listing {
 
 static int list_namespace(void *context, const struct memory_namespace *namespace)
 {
-    struct listing *listing = context;
+    struct namespace_listing *listing = context;
     const struct memory_space *space = &namespace->space;
     const char *caller = named_caller(space);
     bool shared = *space->owner == '\0';
@@ -492,7 +492,7 @@ static int run_namespaces(struct moving *moving)
 {
     struct arena *arena = call_arena(moving->call);
     struct memory_scope everything = {.of_everybody = true};
-    struct listing listing = {.doc = json_new(arena)};
+    struct namespace_listing listing = {.doc = json_new(arena)};
     yyjson_mut_val *root = listing.doc ? yyjson_mut_obj(listing.doc) : NULL;
     yyjson_mut_obj_add_bool(listing.doc, root, "success", true);
     yyjson_mut_val *data = yyjson_mut_obj_add_obj(listing.doc, root, "data");

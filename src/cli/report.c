@@ -149,7 +149,7 @@ static void put_address(struct buf *out, const char *address)
 }
 
 /* What is known of the report while it is written. */
-struct page {
+struct report_page {
     struct buf *out;
     const char *footnotes[MOST_FOOTNOTES + 1]; /* their texts, each up to its line's end */
     size_t beside[MOST_BESIDE];                /* of the paragraph that is written */
@@ -194,7 +194,7 @@ static const char *put_inline_link(struct buf *out, const char *at, const char *
 }
 
 /* What begins with a bracket; behind it, or NULL when that is nothing. */
-static const char *put_bracket(struct page *page, const char *at, const char *end)
+static const char *put_bracket(struct report_page *page, const char *at, const char *end)
 {
     const char *after;
     size_t number = footnote_number(at, &after);
@@ -209,7 +209,7 @@ static const char *put_bracket(struct page *page, const char *at, const char *en
 }
 
 /* One line of Markdown: links, footnotes, code, strong words; everything else is text. */
-static void put_inline(struct page *page, const char *text, size_t length)
+static void put_inline(struct report_page *page, const char *text, size_t length)
 {
     struct buf *out = page->out;
     const char *at = text, *end = text + length;
@@ -246,7 +246,7 @@ static void put_inline(struct page *page, const char *text, size_t length)
 }
 
 /* The quotes of the paragraph that was just written. */
-static void put_beside(struct page *page)
+static void put_beside(struct report_page *page)
 {
     size_t count = page->beside_count;
     buf_puts(page->out, count ? "<aside>" : "");
@@ -267,7 +267,7 @@ static void put_beside(struct page *page)
 }
 
 /* A line with the tag that suits it. */
-static void put_block(struct page *page, const char *line, size_t length)
+static void put_block(struct report_page *page, const char *line, size_t length)
 {
     size_t hashes = 0, blanks = strspn(line, " ");
     blanks = blanks < length ? blanks : length;
@@ -287,7 +287,7 @@ static void put_block(struct page *page, const char *line, size_t length)
 }
 
 /* The report, line by line; code in fences stays as it is. */
-static void put_report(struct page *page, const char *text)
+static void put_report(struct report_page *page, const char *text)
 {
     bool fence = false;
     const char *after;
@@ -308,7 +308,7 @@ static void put_report(struct page *page, const char *text)
 }
 
 /* Notes where the text of each footnote begins. */
-static void find_footnotes(struct page *page, const char *text)
+static void find_footnotes(struct report_page *page, const char *text)
 {
     for (const char *line = text; *line;) {
         const char *after;
@@ -384,7 +384,7 @@ static void write_html(struct buf *out, struct arena *arena, yyjson_mut_val *res
         "table{border-collapse:collapse;font-size:.8em}td,th{border:1px solid #bbb;padding:.3em;"
         "text-align:left;vertical-align:top;overflow-wrap:anywhere}"
         "pre{overflow:auto}@media(max-width:50em){.row{display:block}}</style></head>\n<body>\n";
-    struct page *page = arena_zalloc(arena, sizeof *page);
+    struct report_page *page = arena_zalloc(arena, sizeof *page);
     yyjson_mut_val *metadata = yyjson_mut_obj_get(result, "metadata");
     const char *topic = text_of(metadata, "topic");
     topic = *topic ? topic : text_of(metadata, "query");

@@ -56,7 +56,7 @@ static int print_report(const struct tool_run *run)
 
 /* ---- the jobs ---- */
 
-struct listing {
+struct research_listing {
     struct arena *arena;
     yyjson_mut_doc *doc;
     yyjson_mut_val *jobs; /* for --json */
@@ -76,7 +76,7 @@ static const char *age_of(struct arena *arena, int64_t then_ms)
 
 static void take_job(void *context, const struct job_view *view)
 {
-    struct listing *listing = context;
+    struct research_listing *listing = context;
     listing->count++;
     if (listing->wanted) {
         bool begins = strncmp(view->id, listing->wanted, strlen(listing->wanted)) == 0;
@@ -100,7 +100,7 @@ static int print_jobs(struct app *app, struct call *call, void *context)
         {"rounds", COLUMN_RIGHT}, {"age", COLUMN_RIGHT}, {"question", COLUMN_CUT}};
     const struct arguments *given = context;
     struct arena *arena = call_arena(call);
-    struct listing listing = {
+    struct research_listing listing = {
         .arena = arena,
         .doc = json_new(arena),
         .table = table_new(arena, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS),
@@ -129,7 +129,7 @@ static int print_jobs(struct app *app, struct call *call, void *context)
 /* The job whose id begins so; NULL after call_fail(), where there is none, or several. */
 static const char *find_job(struct call *call, const char *beginning)
 {
-    struct listing listing = {.arena = call_arena(call), .wanted = beginning};
+    struct research_listing listing = {.arena = call_arena(call), .wanted = beginning};
     int status = jobs_list(call, MOST_LISTED, take_job, &listing);
     if (status != OK) {
         call_fail_status(call, status);

@@ -36,7 +36,7 @@ struct setup {
     const char *url;
     const char *token;
     const char *key_list;
-    struct keys keys;
+    struct setup_keys keys;
     bool yes, undo, print, json, markdown, with_keys;
     bool open;    /* web search asks open sources */
     bool no_open; /* and nobody is asked whether it should */

@@ -10,8 +10,8 @@
 #define GAP         2  /* columns of the terminal between two columns of the table */
 #define LEAST_CELLS 12 /* what gives way keeps as many */
 
-struct row {
-    struct row *next;
+struct table_row {
+    struct table_row *next;
     const char *cells[TABLE_MOST_COLUMNS];
 };
 
@@ -19,8 +19,8 @@ struct table {
     struct arena *arena;
     const struct table_column *columns;
     size_t count;
-    struct row *first;
-    struct row **last;
+    struct table_row *first;
+    struct table_row **last;
     bool failed;
 };
 
@@ -36,7 +36,7 @@ struct table *table_new(struct arena *arena, const struct table_column *columns,
 
 void table_add(struct table *table, const char *const *cells)
 {
-    struct row *row = table ? arena_zalloc(table->arena, sizeof *row) : NULL;
+    struct table_row *row = table ? arena_zalloc(table->arena, sizeof *row) : NULL;
     if (row) {
         memcpy(row->cells, cells, table->count * sizeof *cells);
         *table->last = row;
@@ -83,7 +83,7 @@ static void find_widths(const struct table *table, size_t most, size_t *widths)
     for (size_t i = 0; i < table->count; i++) {
         widths[i] = 0;
         widen(&widths[i], table->columns[i].title);
-        for (const struct row *row = table->first; row; row = row->next) {
+        for (const struct table_row *row = table->first; row; row = row->next) {
             widen(&widths[i], row->cells[i]);
         }
     }
@@ -154,7 +154,7 @@ int table_put(struct buf *out, const struct table *table, FILE *file)
         }
         put_row(out, table, widths, titles);
     }
-    for (const struct row *row = table->first; row; row = row->next) {
+    for (const struct table_row *row = table->first; row; row = row->next) {
         put_row(out, table, widths, row->cells);
     }
     return OK;

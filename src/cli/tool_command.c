@@ -23,7 +23,7 @@
 
 /* ---- watching a call ---- */
 
-struct watch {
+struct signal_watch {
     struct call *call;
     int signals;
     int done;
@@ -45,7 +45,7 @@ static void show_progress(void *context, double done, double total, const char *
  * ends the program as it is: something does not notice that it is cancelled. */
 static void *watch_signals(void *context)
 {
-    struct watch *watch = context;
+    struct signal_watch *watch = context;
     int64_t cancelled_ms = 0;
     struct pollfd watched[] = {{.fd = watch->signals, .events = POLLIN},
                                {.fd = watch->done, .events = POLLIN}};
@@ -105,7 +105,7 @@ void leave_jobs(void)
 static int run_watched(struct app *app, struct call *call, int signals, run_body body,
                        void *context)
 {
-    struct watch watch = {.call = call, .signals = signals, .done = event_open()};
+    struct signal_watch watch = {.call = call, .signals = signals, .done = event_open()};
     if (signals < 0 || watch.done < 0 ||
         pthread_create(&watch.thread, NULL, watch_signals, &watch) != 0) {
         fputs("forage: cannot watch for signals\n", stderr);

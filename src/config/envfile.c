@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct parser {
+struct envfile_parser {
     struct arena *arena;
     struct envfile *file;
     size_t capacity;      /* of the entries */
@@ -23,7 +23,7 @@ struct parser {
     struct text_out problem;
 };
 
-static int refuse(struct parser *parser, int status, const char *what)
+static int refuse(struct envfile_parser *parser, int status, const char *what)
 {
     text_putf(&parser->problem, "line %zu: %s", parser->line, what);
     return status;
@@ -51,7 +51,7 @@ static bool is_key_char(char c, bool first)
     return letter || (!first && c >= '0' && c <= '9');
 }
 
-static void skip_blanks(struct parser *parser)
+static void skip_blanks(struct envfile_parser *parser)
 {
     while (parser->at < parser->end && is_blank(*parser->at)) {
         parser->at++;
@@ -59,7 +59,7 @@ static void skip_blanks(struct parser *parser)
 }
 
 /* "export" and at least one blank. */
-static void skip_export(struct parser *parser)
+static void skip_export(struct envfile_parser *parser)
 {
     static const char WORD[] = "export";
     const size_t length = sizeof WORD - 1;
@@ -72,14 +72,14 @@ static void skip_export(struct parser *parser)
 }
 
 /* Whether nothing but a comment is left. */
-static bool is_over(struct parser *parser)
+static bool is_over(struct envfile_parser *parser)
 {
     skip_blanks(parser);
     return parser->at == parser->end || *parser->at == '#';
 }
 
 /* The same, behind a value. */
-static int end_quoted(struct parser *parser)
+static int end_quoted(struct envfile_parser *parser)
 {
     if (!is_over(parser)) {
         return refuse(parser, ERR_INVALID, "something follows the closing quote");
@@ -88,7 +88,7 @@ static int end_quoted(struct parser *parser)
     return OK;
 }
 
-static int read_key(struct parser *parser, const char **key)
+static int read_key(struct envfile_parser *parser, const char **key)
 {
     const char *start = parser->at;
     while (parser->at < parser->end && is_key_char(*parser->at, parser->at == start)) {
@@ -109,7 +109,7 @@ static int read_key(struct parser *parser, const char **key)
 }
 
 /* The bytes of a value in single quotes, or without any; both stand in the line as they are. */
-static int read_single_quoted(struct parser *parser, const char **value, size_t *length)
+static int read_single_quoted(struct envfile_parser *parser, const char **value, size_t *length)
 {
     *value = ++parser->at;
     const char *close = memchr(parser->at, '\'', (size_t)(parser->end - parser->at));
@@ -121,7 +121,7 @@ static int read_single_quoted(struct parser *parser, const char **value, size_t 
     return end_quoted(parser);
 }
 
-static void read_plain(struct parser *parser, const char **value, size_t *length)
+static void read_plain(struct envfile_parser *parser, const char **value, size_t *length)
 {
     *value = parser->at;
     const char *last = parser->at;
@@ -142,7 +142,7 @@ static void read_plain(struct parser *parser, const char **value, size_t *length
 }
 
 /* Escapes only make a value shorter, so the line's length is room enough. */
-static int read_double_quoted(struct parser *parser, const char **value, size_t *length)
+static int read_double_quoted(struct envfile_parser *parser, const char **value, size_t *length)
 {
     static const char NAMES[] = "nt\"\\$";
     static const char MEANINGS[] = "\n\t\"\\$";
@@ -173,7 +173,7 @@ static int read_double_quoted(struct parser *parser, const char **value, size_t 
     return end_quoted(parser);
 }
 
-static int read_value(struct parser *parser, const char **value)
+static int read_value(struct envfile_parser *parser, const char **value)
 {
     const char *start = NULL;
     size_t length = 0;
@@ -198,7 +198,7 @@ static int read_value(struct parser *parser, const char **value)
 
 /* ---- lines ---- */
 
-static int add_entry(struct parser *parser, const char *key, const char *value)
+static int add_entry(struct envfile_parser *parser, const char *key, const char *value)
 {
     struct envfile *file = parser->file;
     if (file->count == ENVFILE_MOST_ENTRIES) {
@@ -220,7 +220,7 @@ static int add_entry(struct parser *parser, const char *key, const char *value)
     return OK;
 }
 
-static int check_bytes(struct parser *parser)
+static int check_bytes(struct envfile_parser *parser)
 {
     if (!text_is_utf8(parser->at, (size_t)(parser->end - parser->at))) {
         return refuse(parser, ERR_INVALID, "the text is not UTF-8");
@@ -234,7 +234,7 @@ static int check_bytes(struct parser *parser)
 }
 
 /* Whether a \ stands before the end of the line, and none before that. */
-static bool is_escaped_end(const struct parser *parser)
+static bool is_escaped_end(const struct envfile_parser *parser)
 {
     size_t count = 0;
     while (parser->end - parser->at > (ptrdiff_t)count &&
@@ -244,7 +244,7 @@ static bool is_escaped_end(const struct parser *parser)
     return count % 2 == 1;
 }
 
-static int read_line(struct parser *parser)
+static int read_line(struct envfile_parser *parser)
 {
     const char *key = NULL;
     const char *value = NULL;
@@ -272,7 +272,7 @@ int envfile_parse(struct arena *arena, const char *text, size_t length, struct e
 {
     static const char MARK[] = "\xEF\xBB\xBF";
     const size_t mark_length = sizeof MARK - 1;
-    struct parser parser = {.arena = arena, .file = file};
+    struct envfile_parser parser = {.arena = arena, .file = file};
     *file = (struct envfile){0};
     text_start(&parser.problem, problem, size);
     if (length > LIMIT_CONFIG_FILE_BYTES) {

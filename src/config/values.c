@@ -20,19 +20,19 @@ static const struct {
                 {"0", 0}, {"false", 0}, {"no", 0},  {"off", 0}};
 
 /* The smallest first. */
-struct unit {
+struct value_unit {
     const char *word;
     const char *several;
     int64_t worth;
 };
 
-static const struct unit TIMES[] = {{"ms", "milliseconds", 1},
-                                    {"s", "seconds", 1000},
-                                    {"m", "minutes", 60000},
-                                    {"h", "hours", 3600000},
-                                    {"d", "days", 86400000}};
+static const struct value_unit TIMES[] = {{"ms", "milliseconds", 1},
+                                          {"s", "seconds", 1000},
+                                          {"m", "minutes", 60000},
+                                          {"h", "hours", 3600000},
+                                          {"d", "days", 86400000}};
 
-static const struct unit SIZES[] = {
+static const struct value_unit SIZES[] = {
     {"B", "bytes", 1},
     {"KB", NULL, 1000},
     {"KiB", NULL, INT64_C(1) << 10},
@@ -80,7 +80,7 @@ static int read_integer(const struct variable *variable, const char *text, struc
 
 /* A number and its unit; a plain one counts `plain`. */
 static int read_with_unit(const struct variable *variable, const char *text,
-                          const struct unit *units, size_t count, int64_t plain,
+                          const struct value_unit *units, size_t count, int64_t plain,
                           struct config_value *value)
 {
     int64_t whole, fraction = 0, scale = 1;
@@ -259,7 +259,7 @@ int value_parse(const struct variable *variable, const char *text, const char *h
 /* ---- what is allowed ---- */
 
 /* In the largest unit that divides it. */
-static void put_with_unit(struct text_out *out, int64_t number, const struct unit *units,
+static void put_with_unit(struct text_out *out, int64_t number, const struct value_unit *units,
                           size_t count)
 {
     size_t unit = count - 1;

@@ -56,11 +56,11 @@ static struct sqlite *sqlite_of(struct db *db)
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 /* Closing a descriptor of a file gives up all locks that the process has on it, so a file is never
  * made by one thread while another opens it. Other files do not wait: a disk may hang. */
-struct opening {
-    struct opening *next;
+struct opening_file {
+    struct opening_file *next;
     const char *path;
 };
-static struct opening *openings;
+static struct opening_file *openings;
 static pthread_mutex_t openings_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t opened = PTHREAD_COND_INITIALIZER;
 
@@ -418,14 +418,14 @@ static int set_up(struct sqlite *db, const struct db_options *options)
  * is told that nobody else uses the file. */
 static bool is_being_opened(const char *path)
 {
-    const struct opening *each = openings;
+    const struct opening_file *each = openings;
     while (each && strcmp(each->path, path) != 0) {
         each = each->next;
     }
     return each != NULL;
 }
 
-static void begin_opening(struct opening *opening)
+static void begin_opening(struct opening_file *opening)
 {
     pthread_mutex_lock(&openings_lock);
     while (is_being_opened(opening->path)) {
@@ -436,10 +436,10 @@ static void begin_opening(struct opening *opening)
     pthread_mutex_unlock(&openings_lock);
 }
 
-static void end_opening(const struct opening *opening)
+static void end_opening(const struct opening_file *opening)
 {
     pthread_mutex_lock(&openings_lock);
-    struct opening **link = &openings;
+    struct opening_file **link = &openings;
     while (*link != opening) {
         link = &(*link)->next;
     }
@@ -703,7 +703,7 @@ struct db *sqlite_open(const struct db_options *options, struct call *call, int 
         *status = ERR_IO;
         return &db->base;
     }
-    struct opening opening = {.path = options->path};
+    struct opening_file opening = {.path = options->path};
     begin_opening(&opening);
     if (options->schema && !options->only_looks) {
         make_file(options->path);

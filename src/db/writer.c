@@ -15,27 +15,27 @@
 
 enum stage { WAITS, LEADS, TAKEN, DONE };
 
-struct list {
+struct writer_queue {
     struct writer_job *first;
     struct writer_job **end;
 };
 
-struct writer {
+struct db_writer {
     struct writer_options options;
     pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t work;
     pthread_cond_t gone; /* the thread */
-    struct list waiting;
-    struct list later; /* jobs whose time has not come */
-    bool led;          /* somebody is the leader */
-    bool was_large;    /* the last group */
-    uint64_t jobs;     /* that writer_run() was given */
+    struct writer_queue waiting;
+    struct writer_queue later; /* jobs whose time has not come */
+    bool led;                  /* somebody is the leader */
+    bool was_large;            /* the last group */
+    uint64_t jobs;             /* that writer_run() was given */
     bool started;
     bool stopping;
     bool ended; /* the thread has nothing left to do */
     pthread_t thread;
     /* Only for the leader. */
-    struct list late;
+    struct writer_queue late;
     size_t late_count;
     size_t lost_count;
     int64_t next_try_ms;
@@ -43,19 +43,19 @@ struct writer {
 
 /* ---- lists ---- */
 
-static void list_init(struct list *list)
+static void list_init(struct writer_queue *list)
 {
-    *list = (struct list){NULL, &list->first};
+    *list = (struct writer_queue){NULL, &list->first};
 }
 
-static void list_add(struct list *list, struct writer_job *job)
+static void list_add(struct writer_queue *list, struct writer_job *job)
 {
     job->next = NULL;
     *list->end = job;
     list->end = &job->next;
 }
 
-static struct writer_job *list_take(struct list *list)
+static struct writer_job *list_take(struct writer_queue *list)
 {
     struct writer_job *job = list->first;
     if (job) {
@@ -65,7 +65,7 @@ static struct writer_job *list_take(struct list *list)
     return job;
 }
 
-static void list_remove(struct list *list, struct writer_job *job)
+static void list_remove(struct writer_queue *list, struct writer_job *job)
 {
     struct writer_job **at = &list->first;
     while (*at != job) {
@@ -77,7 +77,7 @@ static void list_remove(struct list *list, struct writer_job *job)
 
 /* ---- one transaction ---- */
 
-static bool is_own_failure(const struct writer *writer, int status)
+static bool is_own_failure(const struct db_writer *writer, int status)
 {
     return writer->options.undoes_one &&
            (status == ERR_FAILED || status == ERR_NOMEM || status == ERR_NOTFOUND);
@@ -85,7 +85,7 @@ static bool is_own_failure(const struct writer *writer, int status)
 
 /* One job, between two marks where it may have to be undone by itself. What cannot be undone so is
  * undone with the whole. */
-static int apply(struct writer *writer, struct db *db, struct writer_job *job)
+static int apply(struct db_writer *writer, struct db *db, struct writer_job *job)
 {
     const struct writer_options *options = &writer->options;
     int status = options->undoes_one ? db_mark(db) : OK;
@@ -100,7 +100,7 @@ static int apply(struct writer *writer, struct db *db, struct writer_job *job)
     return status == OK || (ended != OK && is_own_failure(writer, status)) ? ended : status;
 }
 
-static int write_all(struct writer *writer, struct db *db, struct writer_job *jobs)
+static int write_all(struct db_writer *writer, struct db *db, struct writer_job *jobs)
 {
     const struct writer_options *options = &writer->options;
     const struct writer_hooks *hooks = options->hooks;
@@ -130,7 +130,7 @@ static bool may_repeat(const struct db *db, int status)
 }
 
 /* A job that stays is tried again later; its failure has been reported already. */
-static void hold(struct writer *writer, struct writer_job *job)
+static void hold(struct db_writer *writer, struct writer_job *job)
 {
     const struct writer_options *options = &writer->options;
     if (writer->late_count == options->most_late) {
@@ -142,7 +142,7 @@ static void hold(struct writer *writer, struct writer_job *job)
     writer->late_count++;
 }
 
-static void finish(struct writer *writer, struct db *db, struct call *writing,
+static void finish(struct db_writer *writer, struct db *db, struct call *writing,
                    struct writer_job *jobs, int status)
 {
     const struct writer_options *options = &writer->options;
@@ -163,7 +163,7 @@ static void finish(struct writer *writer, struct db *db, struct call *writing,
 }
 
 /* Writes the jobs, for a call that lasts as long as all of it may take. */
-static void write_jobs(struct writer *writer, struct call *writing, struct writer_job *jobs)
+static void write_jobs(struct db_writer *writer, struct call *writing, struct writer_job *jobs)
 {
     const struct writer_options *options = &writer->options;
     struct db *db = NULL;
@@ -197,7 +197,7 @@ static void report_leader(void *leader, double done, double total, const char *m
 
 /* A group works for a call of its own: a caller that is cancelled must not undo the changes of the
  * others. */
-static void write_group(struct writer *writer, struct writer_job *jobs, struct call *leader)
+static void write_group(struct db_writer *writer, struct writer_job *jobs, struct call *leader)
 {
     const struct writer_options *options = &writer->options;
     if (options->retry_ms && clock_now_ms() < writer->next_try_ms) {
@@ -223,7 +223,7 @@ static void write_group(struct writer *writer, struct writer_job *jobs, struct c
 /* ---- the lead ---- */
 
 /* The job that waits longest of those whose turn it is; NULL: nothing waits. */
-static struct writer_job *next_in_turn(const struct writer *writer)
+static struct writer_job *next_in_turn(const struct db_writer *writer)
 {
     struct writer_job *next = writer->waiting.first;
     while (next && next->large == writer->was_large) {
@@ -234,9 +234,9 @@ static struct writer_job *next_in_turn(const struct writer *writer)
 
 /* Takes what waits, as far as it fits into one transaction: a large job alone. What is late comes
  * first: it is older. */
-static struct writer_job *take_group(struct writer *writer, const struct writer_job *leading)
+static struct writer_job *take_group(struct db_writer *writer, const struct writer_job *leading)
 {
-    struct list group = writer->late;
+    struct writer_queue group = writer->late;
     size_t most = writer->options.most_jobs ? writer->options.most_jobs : SIZE_MAX;
     if (!group.first) {
         list_init(&group);
@@ -258,7 +258,7 @@ static struct writer_job *take_group(struct writer *writer, const struct writer_
 }
 
 /* After its own group a leader leaves, and the next in turn leads on. */
-static void pass_lead(struct writer *writer)
+static void pass_lead(struct db_writer *writer)
 {
     struct writer_job *next = next_in_turn(writer);
     writer->led = next && next->event >= 0;
@@ -284,7 +284,7 @@ static void wake(struct writer_job *jobs)
 }
 
 /* What rests may wait for a disk. */
-static void rest(const struct writer *writer)
+static void rest(const struct db_writer *writer)
 {
     const struct writer_options *options = &writer->options;
     if (options->hooks->rest) {
@@ -294,7 +294,7 @@ static void rest(const struct writer *writer)
 
 /* With the lock, but not while it works. A caller leads with its own job for callers, and the
  * thread for what was posted; it rests where nothing was. */
-static void lead(struct writer *writer, struct call *leader, const struct writer_job *leading)
+static void lead(struct db_writer *writer, struct call *leader, const struct writer_job *leading)
 {
     struct writer_job *group = take_group(writer, leading);
     bool rests = !leader && !group && !writer->later.first && !writer->stopping;
@@ -314,7 +314,7 @@ static void lead(struct writer *writer, struct call *leader, const struct writer
 /* ---- callers ---- */
 
 /* Waits to be done or to lead. */
-static int wait_turn(struct writer *writer, struct call *call, struct writer_job *job)
+static int wait_turn(struct db_writer *writer, struct call *call, struct writer_job *job)
 {
     struct pollfd watched = {.fd = job->event, .events = POLLIN};
     while (job->stage == WAITS || job->stage == TAKEN) {
@@ -335,7 +335,7 @@ static int wait_turn(struct writer *writer, struct call *call, struct writer_job
 }
 
 /* Only who has to wait needs something to wait for. */
-static int queue_up(struct writer *writer, struct call *call, struct writer_job *job)
+static int queue_up(struct db_writer *writer, struct call *call, struct writer_job *job)
 {
     job->event = event_open();
     if (job->event < 0) {
@@ -345,7 +345,7 @@ static int queue_up(struct writer *writer, struct call *call, struct writer_job 
     return wait_turn(writer, call, job);
 }
 
-static int run_grouped(struct writer *writer, struct call *call, struct writer_job *job)
+static int run_grouped(struct db_writer *writer, struct call *call, struct writer_job *job)
 {
     int status = OK;
     job->event = -1;
@@ -368,7 +368,7 @@ static int run_grouped(struct writer *writer, struct call *call, struct writer_j
     return status == OK ? job->status : status;
 }
 
-int writer_run(struct writer *writer, struct call *call, struct writer_job *job, bool alone)
+int writer_run(struct db_writer *writer, struct call *call, struct writer_job *job, bool alone)
 {
     int status = call_check(call);
     if (status != OK) {
@@ -384,7 +384,7 @@ int writer_run(struct writer *writer, struct call *call, struct writer_job *job,
 /* ---- the thread ---- */
 
 /* Lets jobs wait whose time has come; at the end that is all of them. */
-static void take_due(struct writer *writer)
+static void take_due(struct db_writer *writer)
 {
     int64_t now = clock_now_ms();
     for (struct writer_job **at = &writer->later.first; *at;) {
@@ -399,7 +399,7 @@ static void take_due(struct writer *writer)
 }
 
 /* When the thread looks again, if nobody wakes it before. */
-static struct timespec next_look(const struct writer *writer)
+static struct timespec next_look(const struct db_writer *writer)
 {
     const struct writer_options *options = &writer->options;
     struct timespec until;
@@ -418,7 +418,7 @@ static struct timespec next_look(const struct writer *writer)
 
 static void *serve(void *context)
 {
-    struct writer *writer = context;
+    struct db_writer *writer = context;
     bool goes_on = true;
     pthread_mutex_lock(&writer->lock);
     while (goes_on) {
@@ -447,7 +447,7 @@ static void *serve(void *context)
     return NULL;
 }
 
-int writer_post(struct writer *writer, struct writer_job *job)
+int writer_post(struct db_writer *writer, struct writer_job *job)
 {
     job->event = -1;
     pthread_mutex_lock(&writer->lock);
@@ -466,16 +466,16 @@ int writer_post(struct writer *writer, struct writer_job *job)
     return taken ? OK : ERR_IO;
 }
 
-const struct writer_job *writer_late(const struct writer *writer)
+const struct writer_job *writer_late(const struct db_writer *writer)
 {
     return writer->late.first;
 }
 
 /* ---- its life ---- */
 
-struct writer *writer_new(const struct writer_options *options)
+struct db_writer *writer_new(const struct writer_options *options)
 {
-    struct writer *writer = calloc(1, sizeof *writer);
+    struct db_writer *writer = calloc(1, sizeof *writer);
     if (writer) {
         pthread_condattr_t attributes;
         pthread_condattr_init(&attributes);
@@ -492,7 +492,7 @@ struct writer *writer_new(const struct writer_options *options)
     return writer;
 }
 
-static bool tell_to_stop(struct writer *writer)
+static bool tell_to_stop(struct db_writer *writer)
 {
     pthread_mutex_lock(&writer->lock);
     writer->stopping = true;
@@ -502,7 +502,7 @@ static bool tell_to_stop(struct writer *writer)
     return runs;
 }
 
-bool writer_stop(struct writer *writer, int64_t time_ms)
+bool writer_stop(struct db_writer *writer, int64_t time_ms)
 {
     if (!tell_to_stop(writer)) {
         return true;
@@ -526,7 +526,7 @@ bool writer_stop(struct writer *writer, int64_t time_ms)
     return ended;
 }
 
-struct writer *writer_free(struct writer *writer)
+struct db_writer *writer_free(struct db_writer *writer)
 {
     if (!writer) {
         return NULL;

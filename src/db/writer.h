@@ -16,7 +16,7 @@
 
 #include "db/db.h"
 
-struct writer;
+struct db_writer;
 
 /* The first member of what a user hands over. */
 struct writer_job {
@@ -69,20 +69,20 @@ struct writer_options {
     int64_t idle_ms;
 };
 
-struct writer *writer_new(const struct writer_options *options);
+struct db_writer *writer_new(const struct writer_options *options);
 /* Writes what is left and ends the thread, within whole seconds of `time_ms`. False when it does
  * not end: then the writer must stay, and the program can only leave it behind. */
-MUST_CHECK bool writer_stop(struct writer *writer, int64_t time_ms);
+MUST_CHECK bool writer_stop(struct db_writer *writer, int64_t time_ms);
 /* The same, however long it takes. */
-struct writer *writer_free(struct writer *writer);
+struct db_writer *writer_free(struct db_writer *writer);
 
 /* OK, or as `report` says; ERR_CANCELLED or ERR_DEADLINE when it was not begun. `alone`: in a
  * transaction of its own, at once, where the database groups commits by itself. */
-MUST_CHECK int writer_run(struct writer *writer, struct call *call, struct writer_job *job,
+MUST_CHECK int writer_run(struct db_writer *writer, struct call *call, struct writer_job *job,
                           bool alone);
 /* OK, or ERR_IO when the writer cannot take it; then `drop` was called. */
-MUST_CHECK int writer_post(struct writer *writer, struct writer_job *job);
+MUST_CHECK int writer_post(struct db_writer *writer, struct writer_job *job);
 /* The jobs that wait for the database to work again, oldest first; for `report`. */
-const struct writer_job *writer_late(const struct writer *writer);
+const struct writer_job *writer_late(const struct db_writer *writer);
 
 #endif

@@ -345,7 +345,7 @@ void look_at_open(struct look *look)
 
 /* ---- keys that have one header and one address ---- */
 
-struct service {
+struct service_check {
     const char *variable;
     const char *base; /* a variable, or an address */
     const char *path;
@@ -353,7 +353,7 @@ struct service {
     const char *without; /* words where the key is not set */
 };
 
-static void look_at_service(struct look *look, const struct service *service)
+static void look_at_service(struct look *look, const struct service_check *service)
 {
     const char *key = set_text(service->variable);
     if (!key) {
@@ -371,10 +371,10 @@ static void look_at_service(struct look *look, const struct service *service)
 
 void look_at_github(struct look *look)
 {
-    look_at_service(look, &(struct service){"GITHUB_TOKEN", "GITHUB_BASE_URL", "/rate_limit",
-                                            "Authorization",
-                                            "no GITHUB_TOKEN: 60 requests an hour, and no "
-                                            "discussions"});
+    look_at_service(look, &(struct service_check){"GITHUB_TOKEN", "GITHUB_BASE_URL", "/rate_limit",
+                                                  "Authorization",
+                                                  "no GITHUB_TOKEN: 60 requests an hour, and no "
+                                                  "discussions"});
 }
 
 void look_at_stackexchange(struct look *look)
@@ -382,8 +382,8 @@ void look_at_stackexchange(struct look *look)
     static const char VARIABLE[] = "STACKEXCHANGE_KEY";
     const char *key = set_text(VARIABLE);
     if (!key || !look->options->online) {
-        look_at_service(look, &(struct service){VARIABLE, "STACKEXCHANGE_BASE_URL", "", "",
-                                                "no STACKEXCHANGE_KEY: 300 requests a day"});
+        look_at_service(look, &(struct service_check){VARIABLE, "STACKEXCHANGE_BASE_URL", "", "",
+                                                      "no STACKEXCHANGE_KEY: 300 requests a day"});
         return;
     }
     /* This one wants its key in the address. */
@@ -410,8 +410,8 @@ void look_at_openai(struct look *look)
         }
         return;
     }
-    look_at_service(look, &(struct service){"OPENAI_API_KEY", "OPENAI_BASE_URL", "/models",
-                                            "Authorization", "OPENAI_API_KEY is not set"});
+    look_at_service(look, &(struct service_check){"OPENAI_API_KEY", "OPENAI_BASE_URL", "/models",
+                                                  "Authorization", "OPENAI_API_KEY is not set"});
 }
 
 /* ---- research ---- */
@@ -426,8 +426,8 @@ void look_at_firecrawl(struct look *look)
         }
         return;
     }
-    look_at_service(look,
-                    &(struct service){"FIRECRAWL_API_KEY", own ? own : "https://api.firecrawl.dev",
+    look_at_service(
+        look, &(struct service_check){"FIRECRAWL_API_KEY", own ? own : "https://api.firecrawl.dev",
                                       "/v2/team/credit-usage", "Authorization",
                                       "not set up: the worker reads pages with forage"});
 }

@@ -269,7 +269,7 @@ void look_at_database(struct look *look)
 #define MODEL_EXAMPLE "/usr/share/forage/models/" MODEL_FILE
 
 /* Whether it gives a vector: processors differ, so that it is tried. */
-static int try_model(const struct model *model)
+static int try_model(const struct embedding_model *model)
 {
     static const char TEXT[] = "a text";
     float vector[MODEL_DIMENSIONS];
@@ -284,7 +284,7 @@ void look_at_model(struct look *look)
 {
     char path[OWN_PATH_SIZE];
     char problem[512];
-    struct model *model = NULL;
+    struct embedding_model *model = NULL;
     const char *endpoint = config_text("FORAGE_EMBEDDINGS_URL");
     if (endpoint && *endpoint) {
         report(look, FINDING_OK, "%s, by the endpoint that FORAGE_EMBEDDINGS_URL names",

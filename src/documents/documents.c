@@ -9,7 +9,7 @@
 
 /* ---- which one ---- */
 
-struct format {
+struct document_format {
     const char *type; /* what the archive says that it is, or a part of that */
     const char *kind;
     const char *part; /* where it begins; NULL: the archive says where */
@@ -19,7 +19,7 @@ struct format {
 };
 
 /* The member "mimetype" of OpenDocument and EPUB; templates have a longer one. */
-static const struct format BY_TYPE[] = {
+static const struct document_format BY_TYPE[] = {
     {"application/epub+zip", "epub", "META-INF/container.xml", epub_write, NULL},
     {"application/vnd.oasis.opendocument.text", "odt", "content.xml", odt_write, NULL},
     {"application/vnd.oasis.opendocument.spreadsheet", NULL, NULL, NULL,
@@ -30,7 +30,7 @@ static const struct format BY_TYPE[] = {
 };
 
 /* The content type of the part that everything begins with, in Office Open XML. */
-static const struct format BY_PART[] = {
+static const struct document_format BY_PART[] = {
     {"wordprocessingml.document.main+xml", "docx", NULL, docx_write, NULL},
     {"wordprocessingml.template.main+xml", "docx", NULL, docx_write, NULL},
     {"ms-word.document.macroEnabled.main+xml", "docx", NULL, docx_write, NULL},
@@ -56,7 +56,8 @@ static const struct {
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
-static const struct format *find_format(const struct format *rows, size_t count, const char *type)
+static const struct document_format *find_format(const struct document_format *rows, size_t count,
+                                                 const char *type)
 {
     for (size_t i = 0; i < count; i++) {
         if (strstr(type, rows[i].type)) {
@@ -67,7 +68,7 @@ static const struct format *find_format(const struct format *rows, size_t count,
 }
 
 /* OK with the row, or with NULL where no such member tells. */
-static int find_by_type(struct package *package, const struct format **format)
+static int find_by_type(struct package *package, const struct document_format **format)
 {
     struct slice text;
     int status = package_part(package, "mimetype", &text);
@@ -79,7 +80,8 @@ static int find_by_type(struct package *package, const struct format **format)
     return status == ERR_NOTFOUND ? OK : status;
 }
 
-static int find_by_part(struct package *package, const struct format **format, const char **part)
+static int find_by_part(struct package *package, const struct document_format **format,
+                        const char **part)
 {
     struct xml_reader xml;
     int status = package_xml(package, "[Content_Types].xml", &xml);
@@ -101,7 +103,7 @@ static int find_by_part(struct package *package, const struct format **format, c
     return arena_failed(package->arena) ? ERR_NOMEM : OK;
 }
 
-static const char *name_of(const struct package *package, const struct format *format)
+static const char *name_of(const struct package *package, const struct document_format *format)
 {
     for (size_t i = 0; !format && i < COUNT(BY_MEMBER); i++) {
         struct slice member = {BY_MEMBER[i].member, strlen(BY_MEMBER[i].member)};
@@ -137,8 +139,8 @@ static int put_together(struct arena *arena, const struct buf *text, struct docu
     return compose_done(arena, &out, document);
 }
 
-static int write_format(struct package *package, const struct format *format, const char *part,
-                        struct arena *arena, struct document *document)
+static int write_format(struct package *package, const struct document_format *format,
+                        const char *part, struct arena *arena, struct document *document)
 {
     struct buf text;
     buf_init(&text, LIMIT_DOCUMENT_BYTES);
@@ -162,7 +164,7 @@ static int write_format(struct package *package, const struct format *format, co
 static int read_package(struct package *package, const char *bytes, size_t length,
                         struct arena *arena, struct document *document)
 {
-    const struct format *format = NULL;
+    const struct document_format *format = NULL;
     const char *part = NULL;
     int status = zip_open(package->arena, bytes, length, &package->zip, &package->why);
     status = status == OK ? find_by_type(package, &format) : status;

@@ -19,7 +19,7 @@ struct field {
 };
 
 /* The paragraph that is being read. */
-struct paragraph {
+struct docx_paragraph {
     struct docx_style style;
     unsigned formats; /* of the run */
     bool hidden;
@@ -34,7 +34,7 @@ struct docx {
     struct buf *out;
     struct markup *markup;
     struct markup boxes; /* texts of boxes, which follow the paragraph that they hang on */
-    struct paragraph paragraph;
+    struct docx_paragraph paragraph;
     struct field fields[MOST_FIELDS];
     size_t field_count, field_excess;
     bool noted; /* the text refers to notes */
@@ -122,7 +122,7 @@ static bool start_run(struct docx *docx)
 static bool read_run_properties(struct docx *docx)
 {
     const char *id = NULL;
-    struct paragraph *paragraph = &docx->paragraph;
+    struct docx_paragraph *paragraph = &docx->paragraph;
     unsigned formats = paragraph->formats;
     if (!docx_run_properties(docx->package, &docx->xml, &formats, &paragraph->hidden, &id)) {
         return false;
@@ -231,7 +231,7 @@ static bool read_simple_field(struct docx *docx)
 static bool read_box(struct docx *docx)
 {
     struct markup *outside = docx->markup;
-    struct paragraph paragraph = docx->paragraph;
+    struct docx_paragraph paragraph = docx->paragraph;
     struct markup inside;
     markup_begin(&inside);
     docx->markup = &inside;
@@ -386,7 +386,7 @@ static bool read_paragraph(struct docx *docx)
 {
     size_t depth = docx->xml.depth;
     enum xml_event event;
-    docx->paragraph = (struct paragraph){.style = docx_style_find(&docx->styles, NULL)};
+    docx->paragraph = (struct docx_paragraph){.style = docx_style_find(&docx->styles, NULL)};
     while ((event = xml_inside(&docx->xml, depth)) != XML_DONE && event != XML_BROKEN) {
         struct slice name = xml_local(&docx->xml);
         if (event == XML_START && !read_inside(docx)) {

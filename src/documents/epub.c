@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-struct item {
+struct epub_item {
     const char *id, *part;
     bool text; /* XHTML that is no table of contents */
     bool read;
@@ -15,7 +15,7 @@ struct item {
 
 struct book {
     struct package *package;
-    struct item *items;
+    struct epub_item *items;
     size_t count;
     struct buf *out;
 };
@@ -171,12 +171,12 @@ static int write_chapter(struct book *book, const char *part)
 
 static int by_id(const void *left, const void *right)
 {
-    return strcmp(((const struct item *)left)->id, ((const struct item *)right)->id);
+    return strcmp(((const struct epub_item *)left)->id, ((const struct epub_item *)right)->id);
 }
 
-static struct item *find_item(const struct book *book, const char *id)
+static struct epub_item *find_item(const struct book *book, const char *id)
 {
-    struct item key = {.id = id};
+    struct epub_item key = {.id = id};
     return id && book->count ? bsearch(&key, book->items, book->count, sizeof key, by_id) : NULL;
 }
 
@@ -206,7 +206,7 @@ static int read_items(struct book *book, const char *part)
         bool contents = properties && strstr(properties, "nav");
         bool text = type && (strstr(type, "xhtml") || strstr(type, "text/html"));
         if (id && href) {
-            book->items[book->count++] = (struct item){
+            book->items[book->count++] = (struct epub_item){
                 .id = id, .part = package_resolve(package, part, href), .text = text && !contents};
         }
     }
@@ -229,7 +229,7 @@ static int write_spine(struct book *book, const char *part)
         if (event != XML_START || !slice_is(xml_local(&xml), "itemref")) {
             continue;
         }
-        struct item *item = find_item(book, package_attribute(book->package, &xml, "idref"));
+        struct epub_item *item = find_item(book, package_attribute(book->package, &xml, "idref"));
         if (item && item->part && item->text && !item->read) {
             item->read = true;
             status = write_chapter(book, item->part);

@@ -126,7 +126,7 @@ static void put_general(struct buf *out, double value)
 
 /* ---- numbers ---- */
 
-struct shape {
+struct number_shape {
     size_t whole, most_whole; /* digits before the point: zeros, and all places */
     size_t decimals, least_decimals;
     size_t percents, thousands; /* that it is multiplied or divided by */
@@ -134,9 +134,9 @@ struct shape {
     bool grouped, digits;
 };
 
-static struct shape shape_of(const char *at, const char *end)
+static struct number_shape shape_of(const char *at, const char *end)
 {
-    struct shape shape = {0};
+    struct number_shape shape = {0};
     bool point = false;
     size_t commas = 0;
     while (at < end) {
@@ -173,7 +173,7 @@ static struct shape shape_of(const char *at, const char *end)
 }
 
 /* The digits alone: zeros in front, commas between, no more zeros behind than wanted. */
-static void put_digits(struct buf *out, const struct shape *shape, double value)
+static void put_digits(struct buf *out, const struct number_shape *shape, double value)
 {
     char text[LONGEST_NUMBER];
     if (shape->exponent) {
@@ -205,7 +205,7 @@ static void put_digits(struct buf *out, const struct shape *shape, double value)
 
 static void put_number(struct buf *out, const char *at, const char *end, double value)
 {
-    struct shape shape = shape_of(at, end);
+    struct number_shape shape = shape_of(at, end);
     bool written = false;
     value *= pow(100, (double)(shape.percents < 4 ? shape.percents : 4));
     value /= pow(1000, (double)(shape.thousands < 8 ? shape.thousands : 8));

@@ -23,7 +23,7 @@ struct font {
 };
 
 /* A word of a run. */
-struct piece {
+struct run_word {
     struct slice text; /* still escaped */
     double left, top, right, bottom;
     unsigned font, flags;
@@ -36,9 +36,9 @@ struct fonts_reader {
     struct pdf_text *text;
     struct font *fonts; /* FONTS_MOST */
     size_t page;        /* that is being read, from 1 */
-    struct piece *pieces;
+    struct run_word *pieces;
     size_t count, capacity;
-    struct piece run; /* the one that is being read, and what it holds */
+    struct run_word run; /* the one that is being read, and what it holds */
     size_t run_first;
     size_t run_chars;
     size_t run_depth;
@@ -102,7 +102,7 @@ static void begin_run(struct fonts_reader *reader)
 {
     const struct xml_reader *xml = &reader->xml;
     double font = number_of(xml, "font");
-    reader->run = (struct piece){
+    reader->run = (struct run_word){
         .left = number_of(xml, "left") / ZOOM,
         .top = number_of(xml, "top") / ZOOM,
         .font = font >= 0 && font < FONTS_MOST ? (unsigned)font : 0,
@@ -123,13 +123,13 @@ static int add_text(struct fonts_reader *reader, struct slice text)
             length++;
         }
         if (length) {
-            struct piece *pieces = arena_grow(reader->arena, reader->pieces, reader->count,
-                                              &reader->capacity, sizeof *pieces);
+            struct run_word *pieces = arena_grow(reader->arena, reader->pieces, reader->count,
+                                                 &reader->capacity, sizeof *pieces);
             if (!pieces) {
                 return ERR_NOMEM;
             }
             reader->pieces = pieces;
-            struct piece *piece = &pieces[reader->count++];
+            struct run_word *piece = &pieces[reader->count++];
             *piece = reader->run;
             piece->text = (struct slice){text.data + i, length};
             piece->left = (double)reader->run_chars;
@@ -150,7 +150,7 @@ static void end_run(struct fonts_reader *reader)
     double width = reader->run.right - reader->run.left;
     double chars = reader->run_chars ? (double)reader->run_chars : 1;
     for (size_t i = reader->run_first; i < reader->count; i++) {
-        struct piece *piece = &reader->pieces[i];
+        struct run_word *piece = &reader->pieces[i];
         piece->left = reader->run.left + width * piece->left / chars;
         piece->right = reader->run.left + width * piece->right / chars;
     }
@@ -187,13 +187,13 @@ static const char *link_of(struct fonts_reader *reader)
 
 /* ---- runs and words together ---- */
 
-static bool same_text(const struct piece *piece, const struct pdf_word *word)
+static bool same_text(const struct run_word *piece, const struct pdf_word *word)
 {
     return piece->text.length == word->length &&
            memcmp(piece->text.data, word->text, word->length) == 0;
 }
 
-static bool same_place(const struct piece *piece, const struct pdf_word *word)
+static bool same_place(const struct run_word *piece, const struct pdf_word *word)
 {
     double x = (word->left + word->right) / 2;
     double y = (word->top + word->bottom) / 2;
@@ -201,7 +201,7 @@ static bool same_place(const struct piece *piece, const struct pdf_word *word)
            y < piece->bottom;
 }
 
-static void apply(const struct fonts_reader *reader, const struct piece *piece,
+static void apply(const struct fonts_reader *reader, const struct run_word *piece,
                   struct pdf_word *word)
 {
     const struct font *font = &reader->fonts[piece->font];
@@ -227,7 +227,7 @@ static void join(struct fonts_reader *reader)
         size_t to = at + LOOK_AHEAD < reader->count ? at + LOOK_AHEAD : reader->count;
         size_t found = to;
         for (size_t j = from; j < to; j++) {
-            const struct piece *piece = &reader->pieces[j];
+            const struct run_word *piece = &reader->pieces[j];
             bool here = same_place(piece, word);
             if (here && same_text(piece, word)) {
                 found = j;

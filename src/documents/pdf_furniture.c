@@ -17,7 +17,7 @@
 #define ROW_BYTES         200 /* of a row's text that is compared */
 #define HEIGHTS           256 /* steps of SAME_HEIGHT */
 
-struct edge {
+struct edge_row {
     const struct pdf_row *row;
     char text[ROW_BYTES];
     size_t page;
@@ -55,7 +55,7 @@ static int compare_without_digits(const char *a, const char *b)
 }
 
 /* The height that an edge stands at, in steps. */
-static int step_of(const struct edge *edge)
+static int step_of(const struct edge_row *edge)
 {
     double step = edge->place / SAME_HEIGHT;
     return step > HEIGHTS ? HEIGHTS : step < -HEIGHTS ? -HEIGHTS : (int)floor(step);
@@ -63,15 +63,15 @@ static int step_of(const struct edge *edge)
 
 static int compare_edges(const void *left, const void *right)
 {
-    const struct edge *a = left;
-    const struct edge *b = right;
+    const struct edge_row *a = left;
+    const struct edge_row *b = right;
     int order = compare_without_digits(a->text, b->text);
     order = order ? order : step_of(a) - step_of(b);
     return order ? order : a->page < b->page ? -1 : a->page > b->page;
 }
 
 /* Whether two rows of different pages say the same, or count the pages. */
-static bool say_the_same(const struct edge *a, const struct edge *b)
+static bool say_the_same(const struct edge_row *a, const struct edge_row *b)
 {
     if (compare_without_digits(a->text, b->text) != 0 || step_of(a) != step_of(b)) {
         return false;
@@ -94,7 +94,7 @@ static bool say_the_same(const struct edge *a, const struct edge *b)
     return false;
 }
 
-static void add_edge(struct edge *edge, const struct pdf_row *row, size_t number, double height,
+static void add_edge(struct edge_row *edge, const struct pdf_row *row, size_t number, double height,
                      bool apart)
 {
     double middle = (row->top + row->bottom) / 2;
@@ -115,7 +115,7 @@ static void add_edge(struct edge *edge, const struct pdf_row *row, size_t number
 
 /* The rows of a page that may be furniture, at most twice ROWS_AT_EDGE. */
 static int find_edges(struct arena *arena, const struct pdf_page *page, size_t number,
-                      struct edge *edges, size_t *count)
+                      struct edge_row *edges, size_t *count)
 {
     struct pdf_word **words = arena_alloc(arena, (page->count + 1) * sizeof(struct pdf_word *));
     size_t rows = 0;
@@ -149,7 +149,7 @@ static int find_edges(struct arena *arena, const struct pdf_page *page, size_t n
     return OK;
 }
 
-static void drop(const struct edge *edge)
+static void drop(const struct edge_row *edge)
 {
     for (size_t i = 0; i < edge->row->count; i++) {
         edge->row->words[i]->flags |= PDF_FURNITURE;
@@ -161,13 +161,13 @@ struct heights {
     unsigned rows[2][HEIGHTS]; /* from the top, and from the bottom */
 };
 
-static unsigned *height_of(struct heights *heights, const struct edge *edge)
+static unsigned *height_of(struct heights *heights, const struct edge_row *edge)
 {
     int step = abs(step_of(edge));
     return &heights->rows[edge->place < 0][step < HEIGHTS ? step : HEIGHTS - 1];
 }
 
-static void mark_repeated(struct edge *edges, size_t count)
+static void mark_repeated(struct edge_row *edges, size_t count)
 {
     for (size_t first = 0; first < count;) {
         size_t next = first + 1;
@@ -184,7 +184,7 @@ static void mark_repeated(struct edge *edges, size_t count)
 int pdf_find_furniture(struct arena *arena, struct pdf_text *text)
 {
     size_t count = 0;
-    struct edge *edges =
+    struct edge_row *edges =
         arena_alloc(arena, (text->page_count * 2 * ROWS_AT_EDGE + 1) * sizeof *edges);
     if (!edges) {
         return ERR_NOMEM;

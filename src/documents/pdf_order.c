@@ -30,14 +30,14 @@ struct orderer {
 
 /* ---- columns ---- */
 
-struct side {
+struct column_side {
     size_t words, lines;
     double fill; /* of its width that lines take, all together */
 };
 
 /* What stands left and right of a gap, and how often drawing came back from right to left. */
 static size_t look_at_sides(struct pdf_word **words, size_t count, double place,
-                            struct side sides[2])
+                            struct column_side sides[2])
 {
     size_t returns = 0;
     const struct pdf_word *last[2] = {NULL, NULL};
@@ -45,7 +45,7 @@ static size_t look_at_sides(struct pdf_word **words, size_t count, double place,
     int before = -1;
     for (size_t i = 0; i < count; i++) {
         int which = (words[i]->left + words[i]->right) / 2 > place;
-        struct side *side = &sides[which];
+        struct column_side *side = &sides[which];
         bool new_line = !last[which] || words[i]->left < last[which]->left;
         if (new_line && last[which]) {
             side->fill += last[which]->right;
@@ -59,7 +59,7 @@ static size_t look_at_sides(struct pdf_word **words, size_t count, double place,
         before = which;
     }
     for (int which = 0; which < 2; which++) {
-        struct side *side = &sides[which];
+        struct column_side *side = &sides[which];
         if (last[which]) {
             double width = fmax(bounds[which][1] - bounds[which][0], 1);
             side->fill = (side->fill + last[which]->right) / (double)side->lines;
@@ -73,7 +73,7 @@ static size_t look_at_sides(struct pdf_word **words, size_t count, double place,
  * `surely`, cells of several lines must not pass for such. */
 static bool are_columns(struct pdf_word **words, size_t count, struct pdf_gap gap, bool surely)
 {
-    struct side sides[2] = {{0}};
+    struct column_side sides[2] = {{0}};
     size_t returns = look_at_sides(words, count, (gap.from + gap.to) / 2, sides);
     if (!sides[0].lines || !sides[1].lines) {
         return false;

@@ -19,29 +19,29 @@
 #define CROSSED_ROWS  6   /* one row of so many may reach across */
 #define CELL_WORDS    60  /* more of them, on average, are no cells */
 
-struct edge {
+struct column_edge {
     double place;
     int step; /* 1: a stretch of words begins, -1: it ends */
 };
 
 static int compare_edges(const void *left, const void *right)
 {
-    const struct edge *a = left;
-    const struct edge *b = right;
+    const struct column_edge *a = left;
+    const struct column_edge *b = right;
     return a->place != b->place ? (a->place < b->place ? -1 : 1) : b->step - a->step;
 }
 
 /* Stretches of words of a row that are nearer than what lies between two columns. */
-static size_t add_edges(const struct pdf_row *row, struct edge *edges)
+static size_t add_edges(const struct pdf_row *row, struct column_edge *edges)
 {
     size_t count = 0;
     for (size_t i = 0; i < row->count;) {
         double right = row->words[i]->right;
-        edges[count++] = (struct edge){row->words[i]->left, 1};
+        edges[count++] = (struct column_edge){row->words[i]->left, 1};
         for (i++; i < row->count && row->words[i]->left - right < GUTTER_LEAST * row->size; i++) {
             right = fmax(right, row->words[i]->right);
         }
-        edges[count++] = (struct edge){right, -1};
+        edges[count++] = (struct column_edge){right, -1};
     }
     return count;
 }
@@ -97,7 +97,7 @@ static int find_columns(struct arena *arena, const struct pdf_row *rows, size_t 
     for (size_t i = 0; i < count; i++) {
         words += rows[i].count;
     }
-    struct edge *edges = arena_alloc(arena, 2 * (words + 1) * sizeof *edges);
+    struct column_edge *edges = arena_alloc(arena, 2 * (words + 1) * sizeof *edges);
     if (!edges) {
         return ERR_NOMEM;
     }

@@ -19,16 +19,16 @@
 #define SIZE_STEPS    200 /* half points */
 #define CODE_INDENT   200 /* blanks at the beginning of a line of code, or between its words */
 
-enum block { NOTHING, PARAGRAPH, ITEM, MORE_OF_ITEM, NOTE };
+enum pdf_block { NOTHING, PARAGRAPH, ITEM, MORE_OF_ITEM, NOTE };
 
-struct writer {
+struct pdf_writer {
     struct arena *arena;
     const struct pdf_lines *lines;
     struct pdf_style style;
     struct pdf_notes notes; /* of the page that is being written */
     struct markup text, apart, endnotes;
-    struct markup *to; /* the text, or the note that is being read */
-    enum block block;  /* that is being gathered */
+    struct markup *to;    /* the text, or the note that is being read */
+    enum pdf_block block; /* that is being gathered */
     const struct pdf_line *before;
     const char *note; /* its name */
     size_t page;
@@ -78,7 +78,7 @@ static bool is_dots(const struct pdf_word *word)
     return word->text[strspn(word->text, ".")] == '\0';
 }
 
-static unsigned formats_of(const struct writer *writer, const struct pdf_word *word, bool plain)
+static unsigned formats_of(const struct pdf_writer *writer, const struct pdf_word *word, bool plain)
 {
     unsigned formats = 0;
     if (!plain) {
@@ -92,7 +92,7 @@ static unsigned formats_of(const struct writer *writer, const struct pdf_word *w
 }
 
 /* Notes are counted page by page in some documents: a name that was there before gets its page. */
-static const char *note_name(const struct writer *writer, const char *sign)
+static const char *note_name(const struct pdf_writer *writer, const char *sign)
 {
     long number = strtol(sign, NULL, 10);
     const char *name = number > writer->notes_before
@@ -116,7 +116,7 @@ static bool is_parted(const struct markup *to, const struct pdf_word *before,
 }
 
 /* What stands between two words. */
-static void put_space(struct writer *writer, const struct pdf_word *before,
+static void put_space(struct pdf_writer *writer, const struct pdf_word *before,
                       const struct pdf_word *word, bool same_line, unsigned formats)
 {
     struct markup *to = writer->to;
@@ -136,7 +136,7 @@ static void put_space(struct writer *writer, const struct pdf_word *before,
 }
 
 /* Appends words. `before` is the word that the paragraph ends with so far, or NULL. */
-static void put_words(struct writer *writer, struct pdf_word **words, size_t count,
+static void put_words(struct pdf_writer *writer, struct pdf_word **words, size_t count,
                       const struct pdf_word *before, bool plain)
 {
     struct markup *to = writer->to;
@@ -176,7 +176,7 @@ static void put_words(struct writer *writer, struct pdf_word **words, size_t cou
 /* ---- blocks ---- */
 
 /* Ends the block that is being gathered. */
-static void flush(struct writer *writer)
+static void flush(struct pdf_writer *writer)
 {
     struct markup *text = &writer->text;
     switch (writer->block) {
@@ -227,7 +227,7 @@ static bool has_leader(const struct pdf_line *line)
 }
 
 /* Whether the line follows right below the one before. */
-static bool is_below(const struct writer *writer, const struct pdf_line *before,
+static bool is_below(const struct pdf_writer *writer, const struct pdf_line *before,
                      const struct pdf_line *line)
 {
     double space = spacing(before, line);
@@ -259,7 +259,7 @@ static bool ends_early(const struct pdf_line *before, const struct pdf_line *lin
            line->right - line->left > 0.5 * (line->column_right - line->column_left);
 }
 
-static bool begins_paragraph(const struct writer *writer, const struct pdf_line *line)
+static bool begins_paragraph(const struct pdf_writer *writer, const struct pdf_line *line)
 {
     const struct pdf_line *before = writer->before;
     if (writer->block == NOTHING || !before) {
@@ -299,7 +299,7 @@ static bool is_bullet(const struct pdf_word *mark)
 }
 
 /* Whether a line begins an item: with a mark, apart from a line that could go on in a sentence. */
-static bool begins_item(const struct writer *writer, const struct pdf_line *line)
+static bool begins_item(const struct pdf_writer *writer, const struct pdf_line *line)
 {
     const struct pdf_word *mark = line->words[0];
     if (!pdf_is_mark(mark) || (line->count == 1 && !is_bullet(mark))) {
@@ -313,7 +313,7 @@ static bool begins_item(const struct writer *writer, const struct pdf_line *line
     return next || number_of_mark(mark) == 1;
 }
 
-static void begin_item(struct writer *writer, const struct pdf_line *line)
+static void begin_item(struct pdf_writer *writer, const struct pdf_line *line)
 {
     const struct pdf_word *mark = line->words[0];
     bool in_list = writer->text.depth > 0 || writer->block == ITEM;
@@ -349,7 +349,7 @@ static double width_of_letter(const struct pdf_line *line)
     return width > 1 ? width : 1;
 }
 
-static void put_blanks(struct writer *writer, double width, double letter)
+static void put_blanks(struct pdf_writer *writer, double width, double letter)
 {
     double blanks = floor(width / letter + 0.5);
     for (size_t i = 0; i < CODE_INDENT && (double)i < blanks; i++) {
@@ -358,7 +358,7 @@ static void put_blanks(struct writer *writer, double width, double letter)
 }
 
 /* How many lines from `first` on are of one block of code. */
-static size_t code_length(const struct writer *writer, size_t first)
+static size_t code_length(const struct pdf_writer *writer, size_t first)
 {
     const struct pdf_line *lines = writer->lines->lines;
     size_t count = 0;
@@ -378,7 +378,7 @@ static size_t code_length(const struct writer *writer, size_t first)
     return inside ? 0 : count;
 }
 
-static void write_code(struct writer *writer, size_t first, size_t count)
+static void write_code(struct pdf_writer *writer, size_t first, size_t count)
 {
     const struct pdf_line *lines = &writer->lines->lines[first];
     double left = lines[0].left;
@@ -405,7 +405,7 @@ static void write_code(struct writer *writer, size_t first, size_t count)
 
 /* ---- all of it ---- */
 
-static void write_table(struct writer *writer, const struct pdf_table *table)
+static void write_table(struct pdf_writer *writer, const struct pdf_table *table)
 {
     flush(writer);
     markup_tags(&writer->text, "<table>");
@@ -434,7 +434,7 @@ static void write_table(struct writer *writer, const struct pdf_table *table)
     writer->before = NULL;
 }
 
-static void write_heading(struct writer *writer, size_t first, size_t count, int level)
+static void write_heading(struct pdf_writer *writer, size_t first, size_t count, int level)
 {
     const struct pdf_word *before = NULL;
     flush(writer);
@@ -447,7 +447,7 @@ static void write_heading(struct writer *writer, size_t first, size_t count, int
     writer->before = NULL;
 }
 
-static void begin_note(struct writer *writer, const struct pdf_line *line)
+static void begin_note(struct pdf_writer *writer, const struct pdf_line *line)
 {
     flush(writer);
     markup_begin(&writer->apart);
@@ -457,7 +457,7 @@ static void begin_note(struct writer *writer, const struct pdf_line *line)
     put_words(writer, line->words + 1, line->count - 1, NULL, false);
 }
 
-static void add_line(struct writer *writer, const struct pdf_line *line)
+static void add_line(struct pdf_writer *writer, const struct pdf_line *line)
 {
     if (pdf_begins_note(&writer->notes, &writer->style, line)) {
         begin_note(writer, line);
@@ -478,7 +478,7 @@ static void add_line(struct writer *writer, const struct pdf_line *line)
     writer->before = line;
 }
 
-static void begin_page(struct writer *writer, size_t first)
+static void begin_page(struct pdf_writer *writer, size_t first)
 {
     for (size_t i = 0; i < writer->notes.count; i++) {
         long number = strtol(writer->notes.names[i], NULL, 10);
@@ -492,7 +492,7 @@ static void begin_page(struct writer *writer, size_t first)
     pdf_find_notes(writer->lines, &writer->style, first, &writer->notes);
 }
 
-static void write_lines(struct writer *writer)
+static void write_lines(struct pdf_writer *writer)
 {
     for (size_t i = 0; i < writer->lines->count; i++) {
         const struct pdf_line *line = &writer->lines->lines[i];
@@ -519,7 +519,7 @@ static void write_lines(struct writer *writer)
     flush(writer);
 }
 
-static int write_document(struct writer *writer, const struct pdf_text *text,
+static int write_document(struct pdf_writer *writer, const struct pdf_text *text,
                           struct document *document)
 {
     struct buf out;
@@ -616,7 +616,7 @@ static int write_pages(struct arena *scratch, struct arena *arena, struct pdf_te
     if (status != OK || lines.count == 0) {
         return status != OK ? status : ERR_NOTFOUND;
     }
-    struct writer *writer = arena_zalloc(scratch, sizeof *writer);
+    struct pdf_writer *writer = arena_zalloc(scratch, sizeof *writer);
     if (!writer) {
         return ERR_NOMEM;
     }

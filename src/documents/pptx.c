@@ -9,7 +9,7 @@
 #define MOST_SPAN 64 /* columns of one cell */
 
 /* What a shape is there for. */
-enum place {
+enum shape_place {
     PLACE_NONE, /* a box of its own */
     PLACE_TITLE,
     PLACE_BODY,     /* a list, unless its paragraphs say otherwise */
@@ -24,7 +24,7 @@ struct pptx {
     struct markup body;
     struct markup title;
     struct markup *markup; /* one of them */
-    enum place place;
+    enum shape_place place;
     bool notes;  /* the notes of a slide are being read: their body alone counts */
     bool cell;   /* inside a table */
     long number; /* of the next numbered item, */
@@ -66,12 +66,12 @@ static bool read_run_properties(struct pptx *pptx)
     return event == XML_DONE;
 }
 
-struct paragraph {
+struct pptx_paragraph {
     long level;
     bool bullet, plain, numbered;
 };
 
-static void read_paragraph_mark(struct pptx *pptx, struct paragraph *paragraph)
+static void read_paragraph_mark(struct pptx *pptx, struct pptx_paragraph *paragraph)
 {
     struct slice name = xml_local(&pptx->xml);
     if (slice_is(name, "pPr")) {
@@ -85,7 +85,7 @@ static void read_paragraph_mark(struct pptx *pptx, struct paragraph *paragraph)
     }
 }
 
-static void end_paragraph(struct pptx *pptx, const struct paragraph *paragraph)
+static void end_paragraph(struct pptx *pptx, const struct pptx_paragraph *paragraph)
 {
     struct markup *markup = pptx->markup;
     bool item = paragraph->bullet || (pptx->place == PLACE_BODY && !paragraph->plain);
@@ -124,7 +124,7 @@ static bool read_text(struct pptx *pptx)
 
 static bool read_paragraph(struct pptx *pptx)
 {
-    struct paragraph paragraph = {0};
+    struct pptx_paragraph paragraph = {0};
     size_t depth = pptx->xml.depth;
     bool whole = true;
     enum xml_event event = XML_START;
@@ -155,11 +155,11 @@ static bool read_paragraph(struct pptx *pptx)
 
 /* ---- shapes ---- */
 
-static enum place place_of(const struct xml_reader *xml)
+static enum shape_place place_of(const struct xml_reader *xml)
 {
     static const struct {
         const char *type;
-        enum place place;
+        enum shape_place place;
     } KNOWN[] = {
         {"title", PLACE_TITLE},   {"ctrTitle", PLACE_TITLE}, {"subTitle", PLACE_TEXT},
         {"dt", PLACE_FURNITURE},  {"ftr", PLACE_FURNITURE},  {"sldNum", PLACE_FURNITURE},

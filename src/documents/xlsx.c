@@ -9,7 +9,7 @@
 #define MOST_ROW    1048576
 #define MOST_COLUMN 16384
 
-struct cell {
+struct sheet_cell {
     uint32_t row, column; /* from 1 */
     const char *text;     /* in the arena */
     const char *link;     /* or NULL */
@@ -31,7 +31,7 @@ struct xlsx {
     const char **styles; /* the format of each */
     size_t style_count, style_capacity;
     bool from_1904;
-    struct cell *cells; /* of the sheet that is being read */
+    struct sheet_cell *cells; /* of the sheet that is being read */
     size_t count, capacity;
     size_t all; /* cells of all sheets so far */
     struct buf *out;
@@ -244,7 +244,7 @@ static int add_cell(struct xlsx *xlsx, uint32_t row, uint32_t column, struct buf
     if (!xlsx->cells) {
         return ERR_NOMEM;
     }
-    xlsx->cells[xlsx->count] = (struct cell){.row = row, .column = column};
+    xlsx->cells[xlsx->count] = (struct sheet_cell){.row = row, .column = column};
     int status = keep_text(xlsx, shown, &xlsx->cells[xlsx->count].text);
     xlsx->count += status == OK;
     xlsx->all += status == OK;
@@ -253,8 +253,8 @@ static int add_cell(struct xlsx *xlsx, uint32_t row, uint32_t column, struct buf
 
 static int by_place(const void *left, const void *right)
 {
-    const struct cell *a = left;
-    const struct cell *b = right;
+    const struct sheet_cell *a = left;
+    const struct sheet_cell *b = right;
     return a->row != b->row ? (a->row > b->row) - (a->row < b->row)
                             : (a->column > b->column) - (a->column < b->column);
 }
@@ -263,7 +263,7 @@ static int by_place(const void *left, const void *right)
 static void add_link(struct xlsx *xlsx, const struct relations *relations)
 {
     struct slice reference;
-    struct cell key = {0};
+    struct sheet_cell key = {0};
     const char *id = package_attribute(xlsx->package, &xlsx->xml, "id");
     const struct relation *relation = id ? relation_find(relations, id, NULL) : NULL;
     if (!relation || !relation->external || !xlsx->count ||
@@ -271,7 +271,7 @@ static void add_link(struct xlsx *xlsx, const struct relations *relations)
         !read_reference(reference, &key.row, &key.column)) {
         return;
     }
-    struct cell *cell = bsearch(&key, xlsx->cells, xlsx->count, sizeof key, by_place);
+    struct sheet_cell *cell = bsearch(&key, xlsx->cells, xlsx->count, sizeof key, by_place);
     if (cell) {
         cell->link = relation->target;
     }
@@ -336,7 +336,7 @@ static void put_text(struct buf *out, const char *text)
     }
 }
 
-static void put_cell(struct buf *out, const struct cell *cell)
+static void put_cell(struct buf *out, const struct sheet_cell *cell)
 {
     buf_puts(out, cell->link ? "[" : "");
     put_text(out, cell->text);

@@ -140,7 +140,7 @@ static int collect(const struct evidence *evidence, struct arena *arena, struct 
 
 /* ---- comparing ---- */
 
-struct comparison {
+struct page_comparison {
     struct evidence *evidence;
     const struct saids *saids;
     struct seeker *seekers;    /* one for each of them */
@@ -169,7 +169,7 @@ static bool differ_in_one(const char *a, size_t a_length, const char *b, size_t 
 enum weight { WEIGHT_NONE, WEIGHT_CONFLICT, WEIGHT_OTHER };
 
 /* What a difference makes of two sentences: nothing, a contradiction, or other sentences. */
-static enum weight weigh(const struct comparison *comparison, const struct edit *edit)
+static enum weight weigh(const struct page_comparison *comparison, const struct token_edit *edit)
 {
     const char *mine = evidence_page(comparison->evidence, comparison->said->source)->text;
     const char *theirs = evidence_page(comparison->evidence, comparison->source)->text;
@@ -195,7 +195,7 @@ static enum weight weigh(const struct comparison *comparison, const struct edit 
 }
 
 /* Rows of numbers that share a number or two say nothing of each other. */
-static bool says_enough(const struct comparison *comparison, const struct seeker *seeker)
+static bool says_enough(const struct page_comparison *comparison, const struct seeker *seeker)
 {
     size_t words = 0;
     for (size_t i = 0; i < comparison->said->tokens.count; i++) {
@@ -234,7 +234,7 @@ static struct evidence_conflict *listed(struct evidence *evidence,
 
 static bool take_place(void *context, const struct seeker *seeker, size_t first, size_t end)
 {
-    struct comparison *comparison = context;
+    struct page_comparison *comparison = context;
     struct evidence *evidence = comparison->evidence;
     const struct said *said = &comparison->saids->items[seeker - comparison->seekers];
     const struct token *last = &comparison->page->items[end - 1];
@@ -283,7 +283,8 @@ static bool take_place(void *context, const struct seeker *seeker, size_t first,
 }
 
 /* Looks for all sentences on one page. */
-static int compare_page(struct comparison *comparison, struct arena *scratch, struct net *nets)
+static int compare_page(struct page_comparison *comparison, struct arena *scratch,
+                        struct pattern_net *nets)
 {
     struct evidence *evidence = comparison->evidence;
     const struct evidence_page *page = evidence_page(evidence, comparison->source);
@@ -315,8 +316,8 @@ static int by_length(const void *a, const void *b)
 }
 
 /* Short sentences and long ones have a net each. OK or ERR_NOMEM. */
-static int make_nets(struct comparison *comparison, struct arena *arena, struct saids *saids,
-                     struct net nets[NETS])
+static int make_nets(struct page_comparison *comparison, struct arena *arena, struct saids *saids,
+                     struct pattern_net nets[NETS])
 {
     size_t count = saids->count, brief = 0;
     int status = OK;
@@ -347,8 +348,8 @@ static int make_nets(struct comparison *comparison, struct arena *arena, struct 
 const struct evidence_conflict *evidence_conflicts(struct evidence *evidence, size_t *count)
 {
     struct saids saids = {0};
-    struct comparison comparison = {.evidence = evidence};
-    struct net nets[NETS];
+    struct page_comparison comparison = {.evidence = evidence};
+    struct pattern_net nets[NETS];
     struct arena *kept = evidence->compared ? NULL : arena_new(LIMIT_EVIDENCE_SCRATCH);
     struct arena *scratch = kept ? arena_new(LIMIT_EVIDENCE_SCRATCH) : NULL;
     saids.slots = scratch ? arena_zalloc(kept, SLOTS * sizeof *saids.slots) : NULL;

@@ -217,7 +217,7 @@ static int grade(struct evidence *evidence, struct kept_note *kept, const char *
 {
     struct evidence_note *note = &kept->note;
     const struct evidence_page *page = evidence_page(evidence, note->source);
-    struct found found = {.grade = EVIDENCE_ABSENT};
+    struct found_quote found = {.grade = EVIDENCE_ABSENT};
     note->words = note->quote;
     note->grade = page && !page->text ? EVIDENCE_UNSEEN : EVIDENCE_ABSENT;
     if (!page || !page->text || strlen(quote) > LIMIT_EVIDENCE_NOTE_BYTES) {

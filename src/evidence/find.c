@@ -17,7 +17,7 @@
 #define LEAST_WORDS 4 /* of a quote; less is found anywhere */
 #define LEAST_BARE  8 /* characters of a script without blanks, of which two are about a word */
 
-enum step { STEP_SAME, STEP_EXCHANGED, STEP_MISSING, STEP_ADDED, STEP_NONE };
+enum alignment_step { STEP_SAME, STEP_EXCHANGED, STEP_MISSING, STEP_ADDED, STEP_NONE };
 
 /* ---- blocks ---- */
 
@@ -50,14 +50,14 @@ struct knot {
     uint32_t next;   /* another one of the same slot: its number plus one */
 };
 
-int net_init(struct net *net, struct arena *arena, struct seeker *seekers, size_t count,
+int net_init(struct pattern_net *net, struct arena *arena, struct seeker *seekers, size_t count,
              size_t block)
 {
     size_t blocks = 0, used = 0;
     for (size_t i = 0; i < count; i++) {
         blocks += seekers[i].count / block;
     }
-    *net = (struct net){
+    *net = (struct pattern_net){
         .seekers = seekers, .count = count, .block = block, .mask = 15, .arena = arena};
     while (net->mask < 2 * blocks) {
         net->mask = net->mask * 2 + 1;
@@ -105,7 +105,7 @@ static void fill_row(const struct seeker *seeker, const struct tokens *text, ptr
         bool theirs = seeker->fixed_text && seeker->fixed_text[row - 1 + place];
         bool same = inside && text->items[at].hash == seeker->pattern[row - 1].hash;
         uint16_t best = never;
-        enum step step = STEP_NONE;
+        enum alignment_step step = STEP_NONE;
         if (same || (inside && !mine && !theirs)) {
             best = (uint16_t)(above[place] + (same ? 0 : 1));
             step = same ? STEP_SAME : STEP_EXCHANGED;
@@ -130,10 +130,10 @@ static size_t trace(struct seeker *seeker, const struct tokens *text, ptrdiff_t 
     size_t row = seeker->count;
     seeker->edit_count = 0;
     while (row > 0) {
-        const enum step step = seeker->steps[row * width + place];
+        const enum alignment_step step = seeker->steps[row * width + place];
         size_t at =
             (size_t)(start + (ptrdiff_t)row - 1 + (ptrdiff_t)place - (ptrdiff_t)seeker->band);
-        struct edit edit = {
+        struct token_edit edit = {
             .pattern = step == STEP_ADDED ? NULL : &seeker->pattern[row - 1],
             .text = step == STEP_MISSING ? NULL : &text->items[at],
         };
@@ -179,8 +179,8 @@ static bool align(struct seeker *seeker, const struct tokens *text, ptrdiff_t st
 }
 
 /* Aligns them again where some tokens must be on both sides. */
-static bool align_fixed(const struct net *net, struct seeker *seeker, const struct tokens *text,
-                        ptrdiff_t start, size_t *first, size_t *end)
+static bool align_fixed(const struct pattern_net *net, struct seeker *seeker,
+                        const struct tokens *text, ptrdiff_t start, size_t *first, size_t *end)
 {
     size_t band = seeker->count + 2 * seeker->band;
     if (!seeker->fixed_pattern) {
@@ -205,8 +205,8 @@ static bool align_fixed(const struct net *net, struct seeker *seeker, const stru
 }
 
 /* Looks at a place where a block is the same. False ends the search. */
-static bool try_place(const struct net *net, const struct knot *knot, const struct tokens *text,
-                      size_t at, size_t *work)
+static bool try_place(const struct pattern_net *net, const struct knot *knot,
+                      const struct tokens *text, size_t at, size_t *work)
 {
     size_t first, end;
     struct seeker *seeker = &net->seekers[knot->seeker];
@@ -231,7 +231,7 @@ static bool try_place(const struct net *net, const struct knot *knot, const stru
     return !good || net->take(net->context, seeker, first, end);
 }
 
-void net_run(struct net *net, const struct tokens *text, size_t *work)
+void net_run(struct pattern_net *net, const struct tokens *text, size_t *work)
 {
     for (size_t i = 0; i < net->count; i++) {
         for (size_t j = 0; j < SEEKER_PLACES; j++) {
@@ -254,11 +254,11 @@ struct quest {
     const char *text, *quote;
     const struct tokens *tokens, *quoted;
     size_t *work; /* the account */
-    struct found *found;
+    struct found_quote *found;
 };
 
-static void set_found(struct found *found, enum evidence_grade grade, const struct tokens *tokens,
-                      size_t first, size_t end)
+static void set_found(struct found_quote *found, enum evidence_grade grade,
+                      const struct tokens *tokens, size_t first, size_t end)
 {
     const struct token *last = &tokens->items[end - 1];
     found->grade = grade;
@@ -442,7 +442,7 @@ static int find_same(struct arena *scratch, const struct quest *quest, size_t *p
 
 /* ---- with a few words exchanged ---- */
 
-static bool is_harmless(const struct quest *quest, const struct edit *edit)
+static bool is_harmless(const struct quest *quest, const struct token_edit *edit)
 {
     if (!edit->pattern || !edit->text) {
         return true;
@@ -531,7 +531,7 @@ static int find_tokens(struct arena *scratch, struct quest *quest, struct tokens
         return OK;
     }
     struct seeker seeker;
-    struct net net;
+    struct pattern_net net;
     status = seeker_init(&seeker, scratch, quote->items, quote->count, most);
     if (status == OK) {
         status = net_init(&net, scratch, &seeker, 1, NEAR_BLOCK);
@@ -546,7 +546,7 @@ static int find_tokens(struct arena *scratch, struct quest *quest, struct tokens
 }
 
 int find_quote(const char *text, size_t length, const char *quote, size_t *work,
-               struct found *found)
+               struct found_quote *found)
 {
     struct arena *scratch = arena_new(LIMIT_EVIDENCE_SCRATCH);
     struct tokens of_quote = {0}, of_text = {0};
@@ -556,7 +556,7 @@ int find_quote(const char *text, size_t length, const char *quote, size_t *work,
                           .quoted = &of_quote,
                           .work = work,
                           .found = found};
-    *found = (struct found){.grade = EVIDENCE_ABSENT};
+    *found = (struct found_quote){.grade = EVIDENCE_ABSENT};
     int status = scratch ? tokens_read(scratch, quote, strlen(quote), true, &of_quote) : ERR_NOMEM;
     trim(&of_quote);
     if (status == OK && !strchr(quote, TOKEN_SEAM) && says_something(quote, &of_quote)) {

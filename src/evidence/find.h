@@ -8,19 +8,19 @@
 #include "evidence/tokens.h"
 
 /* Where a quote stands in a text, in bytes. */
-struct found {
+struct found_quote {
     enum evidence_grade grade;
     size_t start, end;
 };
 
 /* Looks for a quote. `work` is the account. OK or ERR_NOMEM. */
 MUST_CHECK int find_quote(const char *text, size_t length, const char *quote, size_t *work,
-                          struct found *found);
+                          struct found_quote *found);
 
 /* ---- for those who look for sentences of their own ---- */
 
 /* A token that the other side does not have, or has another one for. */
-struct edit {
+struct token_edit {
     const struct token *pattern, *text; /* NULL: it has none */
 };
 
@@ -33,7 +33,7 @@ struct seeker {
     size_t count;
     size_t most;
     bool rests; /* it is not looked for in this text */
-    struct edit *edits;
+    struct token_edit *edits;
     size_t edit_count;
     unsigned char *steps;
     uint16_t *costs;
@@ -48,7 +48,7 @@ MUST_CHECK int seeker_init(struct seeker *seeker, struct arena *arena, const str
 
 /* Some patterns that are looked for together: by blocks of so many tokens, of which each place has
  * one that is the same. */
-struct net {
+struct pattern_net {
     struct seeker *seekers;
     size_t count;
     size_t block;
@@ -65,9 +65,9 @@ struct net {
 };
 
 /* Makes the table of all patterns. OK or ERR_NOMEM. */
-MUST_CHECK int net_init(struct net *net, struct arena *arena, struct seeker *seekers, size_t count,
-                        size_t block);
+MUST_CHECK int net_init(struct pattern_net *net, struct arena *arena, struct seeker *seekers,
+                        size_t count, size_t block);
 /* Looks for all of them in a text. `work` is the account. */
-void net_run(struct net *net, const struct tokens *text, size_t *work);
+void net_run(struct pattern_net *net, const struct tokens *text, size_t *work);
 
 #endif

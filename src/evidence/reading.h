@@ -11,7 +11,7 @@
 #define SOFT_HYPHEN 0x00ADu
 #define LOWERED     0x2080u /* the lowered zero, which the other digits follow */
 
-struct reader {
+struct token_reader {
     struct arena *arena;
     const char *text;
     size_t length;
@@ -29,7 +29,7 @@ struct reader {
     int status;
 };
 
-static inline uint32_t point_at(const struct reader *reader, size_t at, size_t *after)
+static inline uint32_t point_at(const struct token_reader *reader, size_t at, size_t *after)
 {
     if (at >= reader->length) {
         *after = at;
@@ -42,7 +42,7 @@ static inline uint32_t point_at(const struct reader *reader, size_t at, size_t *
     return point;
 }
 
-static inline char byte_at(const struct reader *reader, size_t at)
+static inline char byte_at(const struct token_reader *reader, size_t at)
 {
     return at < reader->length ? reader->text[at] : '\0';
 }
@@ -110,17 +110,17 @@ static inline uint64_t hash_point(uint64_t hash, uint32_t point)
 }
 
 /* Adds the token from `start` to where the reader is. */
-void reading_put(struct reader *reader, uint64_t hash, size_t start, unsigned flags);
+void reading_put(struct token_reader *reader, uint64_t hash, size_t start, unsigned flags);
 
 /* Reads a word or a number, which begins where the reader is; `sign`: it is a number below zero
  * from `start` on, and its sign is taken. */
-void reading_word(struct reader *reader, size_t start, bool sign);
+void reading_word(struct token_reader *reader, size_t start, bool sign);
 /* A character of a script that does not separate words, with its marks. */
-void reading_single(struct reader *reader, uint32_t point, size_t after);
+void reading_single(struct token_reader *reader, uint32_t point, size_t after);
 /* A raised digit is "^" and the digit, a lowered one that is of no word "_" and the digit; a
  * fraction is its two numbers and a stroke. */
-void reading_raised(struct reader *reader, uint32_t point, size_t after);
+void reading_raised(struct token_reader *reader, uint32_t point, size_t after);
 /* "<sup>3</sup>" where no exponent can stand, or "<sup>[3]</sup>": behind it; else 0. */
-size_t reading_raised_note(const struct reader *reader);
+size_t reading_raised_note(const struct token_reader *reader);
 
 #endif

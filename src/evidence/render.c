@@ -23,7 +23,7 @@
 #define MOST_REST    60  /* and of what else is in one */
 #define MOST_CLAIM   300 /* characters before a link that are taken for its claim */
 
-struct writer {
+struct report_writer {
     struct evidence *evidence;
     const char *report;
     size_t length;
@@ -78,7 +78,7 @@ void evidence_put_address(struct buf *out, struct arena *arena, const char *addr
     }
 }
 
-static void put_footnote(struct writer *writer, const struct kept_note *kept)
+static void put_footnote(struct report_writer *writer, const struct kept_note *kept)
 {
     struct buf *out = &writer->out;
     const struct evidence_note *note = &kept->note;
@@ -104,7 +104,7 @@ static void put_footnote(struct writer *writer, const struct kept_note *kept)
 }
 
 /* The footnotes in the order of their numbers, which is that of the places of their notes. */
-static void put_footnotes(struct writer *writer)
+static void put_footnotes(struct report_writer *writer)
 {
     struct evidence *evidence = writer->evidence;
     for (size_t number = 1; number <= writer->footnotes; number++) {
@@ -122,7 +122,7 @@ static void put_footnotes(struct writer *writer)
 }
 
 /* The number of a note's footnote, which it gets here. */
-static size_t footnote_of(struct writer *writer, struct kept_note *kept)
+static size_t footnote_of(struct report_writer *writer, struct kept_note *kept)
 {
     const struct evidence_page *page = evidence_page(writer->evidence, kept->note.source);
     if (kept->footnote || writer->shared) {
@@ -143,7 +143,7 @@ static size_t footnote_of(struct writer *writer, struct kept_note *kept)
 
 /* Marks what is not proven. A report of nothing but numbers would grow manifold by words, so they
  * are paid for as footnotes are. */
-static void put_mark(struct writer *writer, const char *mark)
+static void put_mark(struct report_writer *writer, const char *mark)
 {
     size_t length = writer->out.length;
     bool blank = length && writer->out.data[length - 1] == ' ';
@@ -173,7 +173,7 @@ static void add_number(struct cluster *cluster, size_t number)
 }
 
 /* A number of at most six digits at `at`; behind it, or 0. */
-static size_t read_number(const struct writer *writer, size_t at, size_t *number)
+static size_t read_number(const struct report_writer *writer, size_t at, size_t *number)
 {
     size_t start = at;
     *number = 0;
@@ -185,7 +185,7 @@ static size_t read_number(const struct writer *writer, size_t at, size_t *number
 }
 
 /* "[1]", "[1, 2]", "[1-3]": adds its numbers; behind it, or 0 when it is none. */
-static size_t read_group(const struct writer *writer, size_t at, struct cluster *cluster)
+static size_t read_group(const struct report_writer *writer, size_t at, struct cluster *cluster)
 {
     struct cluster found = {.count = 0};
     const char *report = writer->report;
@@ -228,7 +228,7 @@ static size_t read_group(const struct writer *writer, size_t at, struct cluster 
 }
 
 /* Writes what stands for the notes of one place. */
-static void put_cluster(struct writer *writer, const struct cluster *cluster)
+static void put_cluster(struct report_writer *writer, const struct cluster *cluster)
 {
     struct evidence *evidence = writer->evidence;
     size_t last = 0;
@@ -255,7 +255,7 @@ static void put_cluster(struct writer *writer, const struct cluster *cluster)
 }
 
 /* All numbers that stand at `at`, one group behind the other; behind them, or 0: there is none. */
-static size_t read_groups(const struct writer *writer, size_t at, struct cluster *cluster)
+static size_t read_groups(const struct report_writer *writer, size_t at, struct cluster *cluster)
 {
     size_t end = writer->numbers ? read_group(writer, at, cluster) : 0;
     for (size_t next = end; next;) {
@@ -268,7 +268,7 @@ static size_t read_groups(const struct writer *writer, size_t at, struct cluster
     return end;
 }
 
-static bool read_cluster(struct writer *writer)
+static bool read_cluster(struct report_writer *writer)
 {
     struct cluster cluster = {.count = 0};
     size_t end = read_groups(writer, writer->at, &cluster);
@@ -287,7 +287,7 @@ static bool read_cluster(struct writer *writer)
 /* ---- links ---- */
 
 /* What the report says before a link, in the same line and sentence. */
-static const char *claim_before(struct writer *writer, size_t link)
+static const char *claim_before(struct report_writer *writer, size_t link)
 {
     const char *report = writer->report;
     size_t start = link;
@@ -313,7 +313,7 @@ static const char *claim_before(struct writer *writer, size_t link)
 
 /* Whether the link that was just read has its quote: numbers follow it, and one is of a note of
  * that page. */
-static bool is_numbered(const struct writer *writer, size_t source, const char *url)
+static bool is_numbered(const struct report_writer *writer, size_t source, const char *url)
 {
     struct cluster cluster = {.count = 0};
     size_t at = writer->at;
@@ -331,7 +331,7 @@ static bool is_numbered(const struct writer *writer, size_t source, const char *
 }
 
 /* The note of a link that says the same already; 0: there is none. */
-static size_t same_link(const struct writer *writer, const char *claim, size_t source,
+static size_t same_link(const struct report_writer *writer, const char *claim, size_t source,
                         const char *url)
 {
     const struct evidence *evidence = writer->evidence;
@@ -347,7 +347,7 @@ static size_t same_link(const struct writer *writer, const char *claim, size_t s
 
 /* A link to `url`, which begins at `start` and was just written. What it stands behind is a claim,
  * and one without a quote where no number of a note of that page follows. */
-static void take_link(struct writer *writer, size_t start, const char *url)
+static void take_link(struct report_writer *writer, size_t start, const char *url)
 {
     struct evidence *evidence = writer->evidence;
     size_t source = evidence_page_of(evidence, url);
@@ -374,7 +374,7 @@ static bool is_web(const char *text)
 }
 
 /* Behind the title of a link, which begins at `at`; 0: it is none. */
-static size_t title_end(const struct writer *writer, size_t at)
+static size_t title_end(const struct report_writer *writer, size_t at)
 {
     char open = writer->report[at];
     char close = open == '(' ? ')' : open;
@@ -395,7 +395,7 @@ static size_t title_end(const struct writer *writer, size_t at)
 /* Behind "](": where the address and its bracket end, and the address; 0: it is no link. Only what
  * every reader of Markdown takes for one is: an address without blanks and brackets, perhaps with a
  * title. What else stands there is text, and is read as such. */
-static size_t target_end(const struct writer *writer, size_t at, struct slice *address)
+static size_t target_end(const struct report_writer *writer, size_t at, struct slice *address)
 {
     const char *report = writer->report;
     bool angle = report[at] == '<';
@@ -422,7 +422,7 @@ static size_t target_end(const struct writer *writer, size_t at, struct slice *a
 }
 
 /* Where the text of a link begins, whose address begins at `at`. */
-static size_t link_start(const struct writer *writer, size_t at)
+static size_t link_start(const struct report_writer *writer, size_t at)
 {
     size_t start = at;
     while (start > 0 && at - start < MOST_CLAIM && writer->report[start - 1] != '\n') {
@@ -434,7 +434,7 @@ static size_t link_start(const struct writer *writer, size_t at)
 }
 
 /* "](https://...)" */
-static bool read_link(struct writer *writer)
+static bool read_link(struct report_writer *writer)
 {
     struct slice address;
     size_t before = writer->at;
@@ -454,7 +454,7 @@ static bool read_link(struct writer *writer)
 }
 
 /* An address that stands in the text as it is, or between angles. */
-static void read_address(struct writer *writer)
+static void read_address(struct report_writer *writer)
 {
     size_t start = writer->at;
     const char *text = writer->report + start;
@@ -499,7 +499,7 @@ static const char *fence_end(const char *inside, char mark, size_t marks)
 
 /* "```" or "~~~" in the beginning of a line: all of it to its end, which is written where it is
  * missing, else the footnotes would be code too. False: it is no fence. */
-static bool copy_fence(struct writer *writer)
+static bool copy_fence(struct report_writer *writer)
 {
     const char *start = writer->report + writer->at;
     size_t marks = 0, before = writer->at;
@@ -530,7 +530,7 @@ static bool copy_fence(struct writer *writer)
 }
 
 /* What stands between backticks in a line is not looked at. */
-static void copy_code(struct writer *writer)
+static void copy_code(struct report_writer *writer)
 {
     const char *start = writer->report + writer->at;
     size_t ticks = strspn(start, "`");
@@ -551,7 +551,7 @@ static void copy_code(struct writer *writer)
     writer->at = (size_t)(end - writer->report);
 }
 
-static void read_one(struct writer *writer)
+static void read_one(struct report_writer *writer)
 {
     const char *here = writer->report + writer->at;
     bool done = false;
@@ -602,13 +602,13 @@ static void read_one(struct writer *writer)
 static int render(struct evidence *evidence, const char *report, bool numbers, bool links_claim,
                   const char **markdown)
 {
-    struct writer writer = {.evidence = evidence,
-                            .report = report,
-                            .length = strlen(report),
-                            .notes = evidence->note_count,
-                            .numbers = numbers,
-                            .links_claim = links_claim,
-                            .room = evidence->footnote_chars};
+    struct report_writer writer = {.evidence = evidence,
+                                   .report = report,
+                                   .length = strlen(report),
+                                   .notes = evidence->note_count,
+                                   .numbers = numbers,
+                                   .links_claim = links_claim,
+                                   .room = evidence->footnote_chars};
     buf_init(&writer.out, LIMIT_EVIDENCE_REPORT_BYTES);
     evidence->unknown = 0;
     for (size_t i = 0; i < evidence->note_count; i++) {

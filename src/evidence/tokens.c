@@ -42,7 +42,7 @@ static bool is_quotation(uint32_t point)
 
 /* ---- writing ---- */
 
-void reading_put(struct reader *reader, uint64_t hash, size_t start, unsigned flags)
+void reading_put(struct token_reader *reader, uint64_t hash, size_t start, unsigned flags)
 {
     struct tokens *out = reader->out;
     bool same_mark = (flags & TOKEN_MARK) && out->count && !reader->begins &&
@@ -78,7 +78,7 @@ void reading_put(struct reader *reader, uint64_t hash, size_t start, unsigned fl
 }
 
 /* Puts a mark or symbol that stands where the reader is, `after` behind it. */
-static void put_sign(struct reader *reader, uint32_t point, size_t after, unsigned flags)
+static void put_sign(struct token_reader *reader, uint32_t point, size_t after, unsigned flags)
 {
     size_t start = reader->at;
     reader->at = after;
@@ -88,7 +88,7 @@ static void put_sign(struct reader *reader, uint32_t point, size_t after, unsign
 /* ---- Markdown ---- */
 
 /* "[12]", which is no link: behind it; else 0. */
-static size_t reference_end(const struct reader *reader, size_t at)
+static size_t reference_end(const struct token_reader *reader, size_t at)
 {
     size_t end = at + 1;
     while (end < at + 4 && is_digit((unsigned char)byte_at(reader, end))) {
@@ -100,7 +100,7 @@ static size_t reference_end(const struct reader *reader, size_t at)
 
 /* Behind a footnote's mark; else 0. In a quote, a mark that is a word may be one that the page does
  * not have: "was [^not]guilty". */
-static size_t note_end(const struct reader *reader, size_t at)
+static size_t note_end(const struct token_reader *reader, size_t at)
 {
     size_t end = marks_footnote_end(reader->text, reader->length, at);
     for (size_t i = at + 2; reader->is_quote && i + 1 < end; i++) {
@@ -112,7 +112,7 @@ static size_t note_end(const struct reader *reader, size_t at)
 }
 
 /* Brackets are seen by nobody where they make a link, and change nothing where they do not. */
-static void read_bracket(struct reader *reader)
+static void read_bracket(struct token_reader *reader)
 {
     size_t note = note_end(reader, reader->at);
     size_t reference = byte_at(reader, reader->at) == '[' ? reference_end(reader, reader->at) : 0;
@@ -134,7 +134,7 @@ static void read_bracket(struct reader *reader)
 
 /* Entities and tags that are left in Markdown: what they stand for, and behind them; 0: there is
  * none. */
-static uint32_t read_entity(const struct reader *reader, size_t *after)
+static uint32_t read_entity(const struct token_reader *reader, size_t *after)
 {
     static const struct {
         const char *text;
@@ -155,7 +155,7 @@ static uint32_t read_entity(const struct reader *reader, size_t *after)
 }
 
 /* Whether the line from `at` on is a rule, or the row under a table's head. */
-static bool is_rule(const struct reader *reader, size_t at, size_t *end)
+static bool is_rule(const struct token_reader *reader, size_t at, size_t *end)
 {
     size_t strokes = 0;
     while (at < reader->length && reader->text[at] != '\n') {
@@ -170,7 +170,7 @@ static bool is_rule(const struct reader *reader, size_t at, size_t *end)
 }
 
 /* "- ", "* ", "+ ", "12. ", "3) ": behind it; else 0. */
-static size_t list_mark_end(const struct reader *reader, size_t at)
+static size_t list_mark_end(const struct token_reader *reader, size_t at)
 {
     size_t digits = 0;
     while (digits < 4 && is_digit((unsigned char)byte_at(reader, at + digits))) {
@@ -184,7 +184,7 @@ static size_t list_mark_end(const struct reader *reader, size_t at)
 
 /* Passes over what a line begins with that is layout. A rule is looked for only where no mark of a
  * list stands before: "- - - x" would be read over and over. */
-static void skip_line_start(struct reader *reader)
+static void skip_line_start(struct token_reader *reader)
 {
     size_t end, depth = 0;
     bool apart = false; /* something but a ">" parts this line from the one before */
@@ -227,7 +227,7 @@ static void skip_line_start(struct reader *reader)
 }
 
 /* "```c": the whole line, where it has no more of them. */
-static bool skip_fence(struct reader *reader)
+static bool skip_fence(struct token_reader *reader)
 {
     size_t at = reader->at;
     char c = byte_at(reader, at);
@@ -251,7 +251,7 @@ static bool skip_fence(struct reader *reader)
 /* ---- everything else ---- */
 
 /* Whether the dot, or the like, before `after` ends a sentence. */
-static bool ends_sentence(const struct reader *reader, uint32_t point, size_t after)
+static bool ends_sentence(const struct token_reader *reader, uint32_t point, size_t after)
 {
     bool alone;
     if (!sentence_stops(point, &alone)) {
@@ -315,7 +315,7 @@ static uint32_t usual_sign(uint32_t point)
 }
 
 /* The character before the one that is read. */
-static uint32_t point_before(const struct reader *reader)
+static uint32_t point_before(const struct token_reader *reader)
 {
     size_t beyond, back = reader->at;
     while (back > 0 && reader->at - back < 4 &&
@@ -330,7 +330,7 @@ static bool is_currency(uint32_t point)
 }
 
 /* A minus before a number or an amount, where it is none of a range. */
-static bool is_negative(const struct reader *reader, uint32_t point, size_t after)
+static bool is_negative(const struct token_reader *reader, uint32_t point, size_t after)
 {
     size_t beyond;
     uint32_t next = point_at(reader, after, &beyond);
@@ -341,7 +341,7 @@ static bool is_negative(const struct reader *reader, uint32_t point, size_t afte
 }
 
 /* A tilde before a number says "about", and between two "to"; others are marks of a layout. */
-static bool read_tilde(struct reader *reader, size_t after)
+static bool read_tilde(struct token_reader *reader, size_t after)
 {
     size_t beyond, at = after + (byte_at(reader, after) == ' ');
     uint32_t next = point_at(reader, at, &beyond);
@@ -365,7 +365,7 @@ static size_t kind_of_quotation(uint32_t point)
 
 /* A mark behind a digit that closes no quotation says minutes or seconds, feet or inches: five feet
  * are not five inches. False: it is no such mark. */
-static bool read_prime(struct reader *reader, uint32_t point, size_t after)
+static bool read_prime(struct token_reader *reader, uint32_t point, size_t after)
 {
     size_t kind = kind_of_quotation(point);
     bool closes = point != '\'' && point != '"' && point != 0x2019 && point != 0x201D;
@@ -382,7 +382,7 @@ static bool read_prime(struct reader *reader, uint32_t point, size_t after)
 }
 
 /* Notes that a quotation begins or ends. */
-static void note_quotation(struct reader *reader, uint32_t point, size_t after)
+static void note_quotation(struct token_reader *reader, uint32_t point, size_t after)
 {
     size_t beyond, kind = kind_of_quotation(point);
     uint32_t next = point_at(reader, after, &beyond), before = point_before(reader);
@@ -404,7 +404,7 @@ static unsigned parts(uint32_t point)
     return stops ? TOKEN_BREAK : 0;
 }
 
-static void read_sign(struct reader *reader, uint32_t point, size_t after)
+static void read_sign(struct token_reader *reader, uint32_t point, size_t after)
 {
     size_t entity_after = after;
     uint32_t entity = point == '&' || point == '<' ? read_entity(reader, &entity_after) : 0;
@@ -477,7 +477,7 @@ static void read_sign(struct reader *reader, uint32_t point, size_t after)
     reader->apart |= parts(dots ? 0x2026 : point);
 }
 
-static void read_one(struct reader *reader)
+static void read_one(struct token_reader *reader)
 {
     size_t after;
     uint32_t point = point_at(reader, reader->at, &after);
@@ -509,12 +509,12 @@ static void read_one(struct reader *reader)
 int tokens_read(struct arena *arena, const char *text, size_t length, bool is_quote,
                 struct tokens *tokens)
 {
-    struct reader reader = {.arena = arena,
-                            .text = text,
-                            .length = length,
-                            .out = tokens,
-                            .is_quote = is_quote,
-                            .begins = true};
+    struct token_reader reader = {.arena = arena,
+                                  .text = text,
+                                  .length = length,
+                                  .out = tokens,
+                                  .is_quote = is_quote,
+                                  .begins = true};
     *tokens = (struct tokens){0};
     if (length > LIMIT_EVIDENCE_PAGE_BYTES) {
         return ERR_LIMIT;

@@ -44,7 +44,7 @@ MUST_CHECK int tokens_read(struct arena *arena, const char *text, size_t length,
 void tokens_drop_marks(struct tokens *tokens);
 
 /* What an exchange of a word does to a claim (data/claim-words.txt); bits. */
-enum claim {
+enum claim_change {
     CLAIM_NEGATION = 1, /* not, never, without */
     CLAIM_TURN = 2,     /* more, before, only: another one says something else */
     CLAIM_LIGHT = 4,    /* the, of: with or without it, it is the same */

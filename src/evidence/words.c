@@ -10,7 +10,7 @@
 #define MOST_SCRIPT 16 /* bytes of what is raised or lowered as a part of a word */
 
 /* The folded points of a word. */
-struct word {
+struct folded_word {
     utf8proc_int32_t points[MOST_POINTS + 32];
     size_t count;
     unsigned flags;
@@ -18,7 +18,7 @@ struct word {
     uint32_t last;
 };
 
-static void add_point(struct word *word, uint32_t point)
+static void add_point(struct folded_word *word, uint32_t point)
 {
     word->last = point;
     if (point < 128) {
@@ -57,7 +57,7 @@ static void add_point(struct word *word, uint32_t point)
 }
 
 /* Puts marks that stand on one letter into their canonical order. */
-static void order_marks(struct word *word)
+static void order_marks(struct folded_word *word)
 {
     for (size_t i = 1; i < word->count; i++) {
         utf8proc_int32_t point = word->points[i];
@@ -72,7 +72,7 @@ static void order_marks(struct word *word)
     }
 }
 
-static uint64_t hash_word(struct word *word)
+static uint64_t hash_word(struct folded_word *word)
 {
     uint64_t hash = 0;
     if (word->marked) {
@@ -85,7 +85,7 @@ static uint64_t hash_word(struct word *word)
 }
 
 /* Behind the blanks and the ">" that the next line of the same block begins with. */
-static size_t next_line(const struct reader *reader, size_t at)
+static size_t next_line(const struct token_reader *reader, size_t at)
 {
     size_t depth = 0;
     for (;; at++) {
@@ -100,7 +100,7 @@ static size_t next_line(const struct reader *reader, size_t at)
 
 /* Behind a hyphen: where the word goes on, in the same line or, behind a break, in the next one. 0:
  * it does not. */
-static size_t goes_on(const struct reader *reader, size_t at, bool letters_only)
+static size_t goes_on(const struct token_reader *reader, size_t at, bool letters_only)
 {
     size_t after, next = at;
     while (byte_at(reader, next) == ' ' || byte_at(reader, next) == '\t' ||
@@ -116,8 +116,8 @@ static size_t goes_on(const struct reader *reader, size_t at, bool letters_only)
 
 /* Behind the blank at `at`: where three digits go on a number that is written in groups, "1 250
  * 000"; 0: they do not. Without its first group it is another number. */
-static size_t next_group(const struct reader *reader, const struct word *word, uint32_t blank,
-                         size_t at)
+static size_t next_group(const struct token_reader *reader, const struct folded_word *word,
+                         uint32_t blank, size_t at)
 {
     size_t run = 0;
     while (run < word->count && word->points[word->count - 1 - run] >= '0' &&
@@ -142,8 +142,8 @@ static size_t next_group(const struct reader *reader, const struct word *word, u
 }
 
 /* What may stand inside a word without ending it: where the word goes on, or 0. */
-static size_t skip_inside(const struct reader *reader, struct word *word, uint32_t point,
-                          size_t after)
+static size_t skip_inside(const struct token_reader *reader, struct folded_word *word,
+                          uint32_t point, size_t after)
 {
     size_t beyond;
     bool number = is_digit(word->last);
@@ -189,7 +189,7 @@ static size_t skip_inside(const struct reader *reader, struct word *word, uint32
 }
 
 /* Letters and digits of ASCII, which most words are made of; false: there are none here. */
-static bool add_plain(struct reader *reader, struct word *word)
+static bool add_plain(struct token_reader *reader, struct folded_word *word)
 {
     size_t start = reader->at;
     while (reader->at < reader->length && word->count < MOST_POINTS) {
@@ -208,14 +208,14 @@ static bool add_plain(struct reader *reader, struct word *word)
 
 /* ---- what is raised or lowered ---- */
 
-static bool begins_with(const struct reader *reader, size_t at, const char *text)
+static bool begins_with(const struct token_reader *reader, size_t at, const char *text)
 {
     size_t length = strlen(text);
     return reader->length - at >= length && memcmp(reader->text + at, text, length) == 0;
 }
 
 /* Whether the word is a unit of length, whose square is written in three ways: km², km^2, km2. */
-static bool is_unit(const struct word *word)
+static bool is_unit(const struct folded_word *word)
 {
     char unit[4];
     size_t length = 0;
@@ -226,7 +226,7 @@ static bool is_unit(const struct word *word)
 }
 
 /* "₂" behind a letter, "²" or "^2" behind a unit. */
-static bool add_small_point(struct reader *reader, struct word *word)
+static bool add_small_point(struct token_reader *reader, struct folded_word *word)
 {
     size_t after, behind;
     uint32_t point = point_at(reader, reader->at, &after);
@@ -252,7 +252,7 @@ static bool add_small_point(struct reader *reader, struct word *word)
 
 /* What is lowered behind a letter (CO₂, V<sub>max</sub>), and what is raised and is no exponent
  * (21<sup>st</sup>, km²), is part of the word. False: no such thing stands here. */
-static bool add_script(struct reader *reader, struct word *word)
+static bool add_script(struct token_reader *reader, struct folded_word *word)
 {
     size_t at = reader->at;
     while (byte_at(reader, at) == '*') { /* the word was set off */
@@ -289,7 +289,7 @@ static bool add_script(struct reader *reader, struct word *word)
 
 /* Whether what stands before is a mark behind which there is no exponent, but the number of a note
  * may be: 5 %³, "so it is."³ */
-static bool is_behind_mark(const struct reader *reader)
+static bool is_behind_mark(const struct token_reader *reader)
 {
     static const char *const CLOSING[] = {"\xE2\x80\x9D", "\xE2\x80\x99", "\xC2\xBB"};
     size_t at = reader->at;
@@ -304,7 +304,7 @@ static bool is_behind_mark(const struct reader *reader)
     return behind;
 }
 
-size_t reading_raised_note(const struct reader *reader)
+size_t reading_raised_note(const struct token_reader *reader)
 {
     size_t at = reader->at + 5;
     bool bracket = false, number = false;
@@ -320,9 +320,9 @@ size_t reading_raised_note(const struct reader *reader)
     return closed && number && (bracket || is_behind_mark(reader)) ? at + 6 : 0;
 }
 
-void reading_word(struct reader *reader, size_t start, bool sign)
+void reading_word(struct token_reader *reader, size_t start, bool sign)
 {
-    struct word word;
+    struct folded_word word;
     word.count = 0;
     word.flags = 0;
     word.marked = false;
@@ -366,9 +366,9 @@ static bool is_mark(uint32_t point)
            point == 0xFF9E || point == 0xFF9F;
 }
 
-void reading_single(struct reader *reader, uint32_t point, size_t after)
+void reading_single(struct token_reader *reader, uint32_t point, size_t after)
 {
-    struct word word = {.count = 0};
+    struct folded_word word = {.count = 0};
     size_t start = reader->at;
     do {
         add_point(&word, point);
@@ -378,9 +378,9 @@ void reading_single(struct reader *reader, uint32_t point, size_t after)
     reading_put(reader, hash_word(&word), start, word.flags | TOKEN_BARE);
 }
 
-void reading_raised(struct reader *reader, uint32_t point, size_t after)
+void reading_raised(struct token_reader *reader, uint32_t point, size_t after)
 {
-    struct word word = {.count = 0};
+    struct folded_word word = {.count = 0};
     size_t start = reader->at;
     bool raised = is_raised(point), note = raised && is_behind_mark(reader);
     bool small = raised || is_lowered(point);

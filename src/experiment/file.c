@@ -20,7 +20,7 @@
 const char *const UNIT_NAMES[UNITS] = {"session", "caller"};
 
 /* A file while it is read. */
-struct reading {
+struct experiment_reading {
     struct arena *arena;
     const struct registry *registry;
     const char *path;
@@ -30,7 +30,7 @@ struct reading {
 };
 
 /* "a.json: arms.B.arguments: ...". Always ERR_INVALID. */
-__attribute__((format(printf, 3, 4))) static int wrong(const struct reading *reading,
+__attribute__((format(printf, 3, 4))) static int wrong(const struct experiment_reading *reading,
                                                        const char *member, const char *format, ...)
 {
     char words[LIMIT_ERROR_CHARS];
@@ -45,15 +45,15 @@ __attribute__((format(printf, 3, 4))) static int wrong(const struct reading *rea
 }
 
 /* What came in place of what is allowed, for a message. */
-static const char *shown(const struct reading *reading, yyjson_val *value)
+static const char *shown(const struct experiment_reading *reading, yyjson_val *value)
 {
     const char *text = value ? json_text_of(reading->arena, value) : "nothing";
     return text ? arena_strndup(reading->arena, text, text_prefix(text, strlen(text), SHOWN_CHARS))
                 : NULL;
 }
 
-static int wrong_value(const struct reading *reading, const char *member, const char *allowed,
-                       yyjson_val *came)
+static int wrong_value(const struct experiment_reading *reading, const char *member,
+                       const char *allowed, yyjson_val *came)
 {
     const char *words = shown(reading, came);
     return words ? wrong(reading, member, "must be %s, but %s came", allowed, words) : ERR_NOMEM;
@@ -70,7 +70,7 @@ static bool is_name(const char *text, size_t most)
 
 /* ---- plain members ---- */
 
-static int read_name(struct reading *reading, yyjson_val *value)
+static int read_name(struct experiment_reading *reading, yyjson_val *value)
 {
     reading->to->name = yyjson_get_str(value);
     return is_name(reading->to->name, LIMIT_EXPERIMENT_NAME_CHARS)
@@ -78,13 +78,13 @@ static int read_name(struct reading *reading, yyjson_val *value)
                : wrong_value(reading, "name", "1 to 64 letters, digits and dashes", value);
 }
 
-static int read_about(struct reading *reading, yyjson_val *value)
+static int read_about(struct experiment_reading *reading, yyjson_val *value)
 {
     reading->to->about = yyjson_get_str(value);
     return !value || reading->to->about ? OK : wrong_value(reading, "about", "a text", value);
 }
 
-static int add_tool(struct reading *reading, yyjson_val *value)
+static int add_tool(struct experiment_reading *reading, yyjson_val *value)
 {
     struct experiment *to = reading->to;
     const char *name = yyjson_get_str(value);
@@ -111,7 +111,7 @@ static int add_tool(struct reading *reading, yyjson_val *value)
     return OK;
 }
 
-static int read_tools(struct reading *reading, yyjson_val *value)
+static int read_tools(struct experiment_reading *reading, yyjson_val *value)
 {
     size_t index, most;
     yyjson_val *item;
@@ -126,7 +126,7 @@ static int read_tools(struct reading *reading, yyjson_val *value)
     return status;
 }
 
-static int read_unit(struct reading *reading, yyjson_val *value)
+static int read_unit(struct experiment_reading *reading, yyjson_val *value)
 {
     for (int i = 0; i < UNITS; i++) {
         if (yyjson_equals_str(value, UNIT_NAMES[i])) {
@@ -137,7 +137,7 @@ static int read_unit(struct reading *reading, yyjson_val *value)
     return wrong_value(reading, "unit", "\"session\" or \"caller\"", value);
 }
 
-static int read_share(struct reading *reading, yyjson_val *value)
+static int read_share(struct experiment_reading *reading, yyjson_val *value)
 {
     double share = yyjson_get_num(value);
     reading->to->share = share;
@@ -146,14 +146,14 @@ static int read_share(struct reading *reading, yyjson_val *value)
                : wrong_value(reading, "share", "a number above 0, and at most 1", value);
 }
 
-static int read_salt(struct reading *reading, yyjson_val *value)
+static int read_salt(struct experiment_reading *reading, yyjson_val *value)
 {
     const char *salt = value ? yyjson_get_str(value) : reading->to->name;
     reading->to->salt = salt;
     return salt && *salt ? OK : wrong_value(reading, "salt", "a text that is not empty", value);
 }
 
-static int read_metric(struct reading *reading, yyjson_val *value)
+static int read_metric(struct experiment_reading *reading, yyjson_val *value)
 {
     const char *name = yyjson_get_str(value);
     struct buf names;
@@ -171,7 +171,7 @@ static int read_metric(struct reading *reading, yyjson_val *value)
     return allowed ? wrong_value(reading, "metric", allowed, value) : ERR_NOMEM;
 }
 
-static int read_better(struct reading *reading, yyjson_val *value)
+static int read_better(struct experiment_reading *reading, yyjson_val *value)
 {
     bool higher = yyjson_equals_str(value, "higher");
     if (!value) {
@@ -183,7 +183,7 @@ static int read_better(struct reading *reading, yyjson_val *value)
                : wrong_value(reading, "better", "\"lower\" or \"higher\"", value);
 }
 
-static int read_sample(struct reading *reading, yyjson_val *value)
+static int read_sample(struct experiment_reading *reading, yyjson_val *value)
 {
     int64_t sample = yyjson_is_int(value) ? yyjson_get_sint(value) : 0;
     reading->to->sample = (size_t)sample;
@@ -194,7 +194,7 @@ static int read_sample(struct reading *reading, yyjson_val *value)
 }
 
 /* "2026-12-31": the last day that counts, by UTC. */
-static int read_until(struct reading *reading, yyjson_val *value)
+static int read_until(struct experiment_reading *reading, yyjson_val *value)
 {
     struct tm day = {0};
     const char *text = yyjson_get_str(value);
@@ -215,13 +215,14 @@ static int read_until(struct reading *reading, yyjson_val *value)
 
 /* ---- arms ---- */
 
-static const char *join(const struct reading *reading, const char *before, const char *name)
+static const char *join(const struct experiment_reading *reading, const char *before,
+                        const char *name)
 {
     const char *text = arena_printf(reading->arena, "%s.%s", before, name);
     return text ? text : before;
 }
 
-static int refuse_argument(struct reading *reading, const char *member, const char *name,
+static int refuse_argument(struct experiment_reading *reading, const char *member, const char *name,
                            const struct entry *entry)
 {
     struct text_guess guess;
@@ -237,8 +238,8 @@ static int refuse_argument(struct reading *reading, const char *member, const ch
 }
 
 /* Checks one argument as if it were all that a tool takes, so that the words name it. */
-static int check_with(struct reading *reading, const struct entry *entry, const char *name,
-                      yyjson_val *value, char *words, size_t size)
+static int check_with(struct experiment_reading *reading, const struct entry *entry,
+                      const char *name, yyjson_val *value, char *words, size_t size)
 {
     yyjson_val *property = yyjson_obj_get(yyjson_obj_get(entry->input_schema, "properties"), name);
     yyjson_mut_doc *doc = json_new(reading->arena);
@@ -254,7 +255,7 @@ static int check_with(struct reading *reading, const struct entry *entry, const 
 }
 
 /* A parameter of every tool of the experiment, with a value that each takes. */
-static int check_argument(struct reading *reading, const char *member, const char *name,
+static int check_argument(struct experiment_reading *reading, const char *member, const char *name,
                           yyjson_val *value)
 {
     char words[LIMIT_ERROR_CHARS];
@@ -272,7 +273,8 @@ static int check_argument(struct reading *reading, const char *member, const cha
     return status;
 }
 
-static int read_arguments(struct reading *reading, const char *member, yyjson_val *object)
+static int read_arguments(struct experiment_reading *reading, const char *member,
+                          yyjson_val *object)
 {
     size_t index, most;
     yyjson_val *key, *value;
@@ -290,7 +292,7 @@ static int read_arguments(struct reading *reading, const char *member, yyjson_va
 }
 
 /* Arms of older versions could hold settings. */
-static int refuse_settings(struct reading *reading, const char *member)
+static int refuse_settings(struct experiment_reading *reading, const char *member)
 {
     struct buf words;
     buf_init(&words, LIMIT_ERROR_CHARS);
@@ -312,7 +314,7 @@ static int refuse_settings(struct reading *reading, const char *member)
 }
 
 /* Nothing but these members. */
-static int check_members(struct reading *reading, const char *member, yyjson_val *object,
+static int check_members(struct experiment_reading *reading, const char *member, yyjson_val *object,
                          const char *const *names)
 {
     size_t index, most;
@@ -336,7 +338,7 @@ static int check_members(struct reading *reading, const char *member, yyjson_val
     return OK;
 }
 
-static int read_arm(struct reading *reading, const char *name, yyjson_val *value)
+static int read_arm(struct experiment_reading *reading, const char *name, yyjson_val *value)
 {
     static const char *const MEMBERS[] = {"arguments", NULL};
     const char *member = join(reading, "arms", name);
@@ -361,7 +363,7 @@ static int read_arm(struct reading *reading, const char *name, yyjson_val *value
                         : status;
 }
 
-static int read_arms(struct reading *reading, yyjson_val *value)
+static int read_arms(struct experiment_reading *reading, yyjson_val *value)
 {
     size_t index, most;
     yyjson_val *key, *arm;
@@ -384,7 +386,7 @@ static int read_arms(struct reading *reading, yyjson_val *value)
 /* Each is read after those that it needs; one that is missing is NULL. */
 static const struct {
     const char *name;
-    int (*read)(struct reading *reading, yyjson_val *value);
+    int (*read)(struct experiment_reading *reading, yyjson_val *value);
 } MEMBERS[] = {
     {"name", read_name},     {"about", read_about},   {"tool", read_tools},
     {"unit", read_unit},     {"share", read_share},   {"salt", read_salt},
@@ -396,7 +398,7 @@ static const struct {
 
 /* Names what the file says, but for its words for people and its last day: trials of another
  * version do not count, so that nobody can choose a metric or a sample after having looked. */
-static int name_version(struct reading *reading)
+static int name_version(struct experiment_reading *reading)
 {
     struct experiment *to = reading->to;
     struct buf text;
@@ -425,7 +427,7 @@ static int name_version(struct reading *reading)
     return status;
 }
 
-static int read_members(struct reading *reading, yyjson_val *root)
+static int read_members(struct experiment_reading *reading, yyjson_val *root)
 {
     const char *names[MEMBER_COUNT + 1] = {NULL};
     for (size_t i = 0; i < MEMBER_COUNT; i++) {
@@ -457,7 +459,7 @@ static size_t line_of(const struct buf *text, size_t offset)
 int experiment_read(struct arena *arena, const struct registry *registry, const char *path,
                     struct experiment *experiment, char *problem, size_t size)
 {
-    struct reading reading = {arena, registry, path, experiment, problem, size};
+    struct experiment_reading reading = {arena, registry, path, experiment, problem, size};
     struct json_problem where = {0};
     struct buf text;
     *experiment = (struct experiment){0};

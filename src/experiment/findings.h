@@ -8,7 +8,7 @@
 
 #define FINDINGS_ERROR 0.05 /* of an interval of 95 % */
 
-struct finding {
+struct arm_finding {
     size_t count; /* observations */
     struct stats_estimate estimate;
 };
@@ -24,7 +24,7 @@ struct findings {
     size_t arm_count;
     struct arm_findings {
         size_t units, calls;
-        struct finding metrics[METRICS];
+        struct arm_finding metrics[METRICS];
     } arms[LIMIT_EXPERIMENT_ARMS];
     struct comparison comparisons[LIMIT_EXPERIMENT_ARMS];
     size_t comparison_count;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct unit {
+struct trial_unit {
     uint64_t key;
     size_t arm;
     size_t calls;
@@ -20,7 +20,7 @@ struct unit {
 
 struct gather {
     const struct experiment *experiment;
-    struct unit *units;
+    struct trial_unit *units;
     size_t unit_count;
     uint32_t *slots; /* the place of a unit, from 1; 0: free. Found by the unit's key */
     size_t slot_count;
@@ -74,16 +74,16 @@ static uint32_t *find_slot(const struct gather *gather, uint64_t key)
 }
 
 /* The unit of a trial; NULL where the arm has all that count. */
-static struct unit *find_unit(struct gather *gather, const char *name, size_t arm)
+static struct trial_unit *find_unit(struct gather *gather, const char *name, size_t arm)
 {
     uint64_t key = hash_add(HASH_START, name, strlen(name));
     uint32_t *slot = find_slot(gather, key);
     if (!*slot && gather->per_arm[arm] < gather->experiment->sample) {
         gather->per_arm[arm]++;
-        gather->units[gather->unit_count] = (struct unit){.key = key, .arm = arm};
+        gather->units[gather->unit_count] = (struct trial_unit){.key = key, .arm = arm};
         *slot = (uint32_t)++gather->unit_count;
     }
-    struct unit *unit = *slot ? &gather->units[*slot - 1] : NULL;
+    struct trial_unit *unit = *slot ? &gather->units[*slot - 1] : NULL;
     return unit && unit->arm == arm ? unit : NULL;
 }
 
@@ -92,7 +92,8 @@ bool gather_take(void *context, const struct trial *trial)
     struct gather *gather = context;
     const struct experiment *experiment = gather->experiment;
     size_t arm = arm_named(experiment, trial->arm);
-    struct unit *unit = arm < experiment->arm_count ? find_unit(gather, trial->unit, arm) : NULL;
+    struct trial_unit *unit =
+        arm < experiment->arm_count ? find_unit(gather, trial->unit, arm) : NULL;
     if (unit) {
         unit->calls++;
         for (int i = 0; i < METRICS; i++) {
@@ -124,7 +125,7 @@ static void take_samples(const struct gather *gather, enum metric metric, struct
 {
     *samples = (struct samples){.are_rates = METRIC_TABLE[metric].kind == METRIC_IS_RATE};
     for (size_t i = 0; i < gather->unit_count; i++) {
-        const struct unit *unit = &gather->units[i];
+        const struct trial_unit *unit = &gather->units[i];
         size_t count = unit->values[metric].count;
         if (count) {
             stats_add(&samples->arms[unit->arm], unit->values[metric].sum / (double)count);
@@ -154,7 +155,7 @@ void gather_find(const struct gather *gather, struct findings *findings)
         take_samples(gather, (enum metric)metric, &samples);
         for (size_t i = 0; i < experiment->arm_count; i++) {
             const struct stats_sample *sample = &samples.arms[i];
-            findings->arms[i].metrics[metric] = (struct finding){
+            findings->arms[i].metrics[metric] = (struct arm_finding){
                 sample->count, samples.are_rates ? stats_rate(sample, FINDINGS_ERROR)
                                                  : stats_mean(sample, FINDINGS_ERROR)};
         }

@@ -52,7 +52,7 @@ struct recent *recent_free(struct recent *recent)
 
 /* ---- words ---- */
 
-struct taking {
+struct query_taking {
     const struct recent *recent;
     struct recent_query *query;
 };
@@ -73,7 +73,7 @@ static void add_word(struct recent_query *query, uint64_t word)
 
 static int take_word(void *context, const struct word *word)
 {
-    const struct taking *taking = context;
+    const struct query_taking *taking = context;
     unsigned char digest[SHA256_SIZE];
     uint64_t number;
     if (!word->stop && (word->kind == WORD_PLAIN || word->kind == WORD_PAIR)) {
@@ -87,7 +87,7 @@ static int take_word(void *context, const struct word *word)
 
 int recent_add_words(const struct recent *recent, struct recent_query *query, const char *text)
 {
-    struct taking taking = {recent, query};
+    struct query_taking taking = {recent, query};
     char small[LOOK_BYTES]; /* capitals inside a word would make several of it */
     size_t all = strlen(text);
     size_t length = text_prefix(text, all < sizeof small ? all : sizeof small, LOOK_CHARS);

@@ -77,13 +77,13 @@ static int refuse_claims(struct call *call, const char *tool, const struct limit
 }
 
 /* One of the two budgets. */
-struct budget {
+struct money_budget {
     int64_t most, spent;
     const char *variable;
 };
 
 static int refuse_budget(struct call *call, const char *code, const char *what,
-                         const struct budget *budget)
+                         const struct money_budget *budget)
 {
     char details[256];
     int64_t left_ms = DAY_MS - clock_wall_ms() % DAY_MS; /* to the next day */
@@ -134,7 +134,7 @@ bool admission_has_budget(const struct admission_rules *rules)
 int admission_check_budget(const struct admission_rules *rules, struct call *call, const char *code,
                            const char *what, const struct spending *spent)
 {
-    const struct budget budgets[] = {
+    const struct money_budget budgets[] = {
         {rules->budget_nano, spent->caller_nano, "FORAGE_DAILY_BUDGET_USD"},
         {rules->total_budget_nano, spent->total_nano, "FORAGE_DAILY_BUDGET_TOTAL_USD"},
     };

@@ -20,7 +20,7 @@
 static const char OPERATOR[] = "+operator";                       /* behind a name */
 static const char EXAMPLE[] = "REPLACE-WITH-A-LONG-RANDOM-TOKEN"; /* of data/variables.txt */
 
-struct entry {
+struct caller_entry {
     struct caller caller;
     char name[LIMIT_CALLER_NAME_CHARS + 1];
     unsigned char digest[SHA256_SIZE];
@@ -28,7 +28,7 @@ struct entry {
 
 struct callers {
     size_t count;
-    struct entry entries[LIMIT_TOKENS];
+    struct caller_entry entries[LIMIT_TOKENS];
 };
 
 static const struct caller LOCAL = {.name = "local", .is_operator = true};
@@ -167,7 +167,7 @@ static int add_pair(struct callers *callers, const char *pair, size_t length, co
     if (callers->count == LIMIT_TOKENS) {
         return complain(problem, size, where, "more than 256 tokens");
     }
-    struct entry *entry = &callers->entries[callers->count];
+    struct caller_entry *entry = &callers->entries[callers->count];
     memcpy(entry->name, pair, name_length);
     entry->name[name_length] = '\0';
     entry->caller = (struct caller){.name = entry->name, .is_operator = is_operator};

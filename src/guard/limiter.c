@@ -150,7 +150,7 @@ int limiter_take(struct limiter *limiter, struct limit_claim *claims, size_t cou
 
 /* ---- rules ---- */
 
-struct rule {
+struct limit_rule {
     char tool[64];
     unsigned calls; /* 0: no limit */
     int64_t window_ms;
@@ -159,7 +159,7 @@ struct rule {
 
 struct limit_rules {
     size_t count;
-    struct rule rules[LIMIT_WINDOW_RULES];
+    struct limit_rule rules[LIMIT_WINDOW_RULES];
 };
 
 static bool read_number(const char *text, size_t length, unsigned *number)
@@ -187,7 +187,7 @@ static bool read_window(const char *text, int64_t *window_ms)
 }
 
 /* "tool=calls/time", or "tool=0". */
-static bool read_rule(const char *item, struct rule *rule)
+static bool read_rule(const char *item, struct limit_rule *rule)
 {
     const char *equals = strchr(item, '=');
     size_t length = equals ? (size_t)(equals - item) : 0;
@@ -208,7 +208,7 @@ static int add_rules(struct limit_rules *rules, const char *const *items, bool f
                      const char *variable, char *problem, size_t size)
 {
     for (; items && *items; items++) {
-        struct rule rule = {.for_all = for_all};
+        struct limit_rule rule = {.for_all = for_all};
         if (!read_rule(*items, &rule)) {
             snprintf(problem, size,
                      "%s: \"%.80s\" is not tool=calls/time, such as " DEFAULT_LIMITS
@@ -246,7 +246,7 @@ struct limit_rules *limit_rules_new(const char *const *own, const char *const *t
         return limit_rules_free(rules);
     }
     for (size_t i = 0; i < sizeof DEFAULTS / sizeof *DEFAULTS; i++) {
-        struct rule rule = {0};
+        struct limit_rule rule = {0};
         if (read_rule(DEFAULTS[i], &rule) && !names(rules, rule.tool) &&
             rules->count < LIMIT_WINDOW_RULES) {
             rules->rules[rules->count++] = rule;
@@ -266,7 +266,7 @@ const char *limit_rules_tool(const struct limit_rules *rules, size_t index)
     return index < rules->count ? rules->rules[index].tool : NULL;
 }
 
-static bool holds(const struct rule *rule, const char *tool)
+static bool holds(const struct limit_rule *rule, const char *tool)
 {
     return rule->calls > 0 && (strcmp(rule->tool, "*") == 0 || strcmp(rule->tool, tool) == 0);
 }
@@ -286,7 +286,7 @@ size_t limit_rules_claims(const struct limit_rules *rules, const char *caller, c
 {
     size_t count = 0;
     for (size_t i = 0; i < rules->count && count < LIMIT_WINDOW_RULE_CLAIMS; i++) {
-        const struct rule *rule = &rules->rules[i];
+        const struct limit_rule *rule = &rules->rules[i];
         if (!holds(rule, tool)) {
             continue;
         }

@@ -39,14 +39,14 @@ static const struct range IPV4_NOT_PUBLIC[] = {
     {{240}, 4},                 /* reserved */
 };
 
-enum verdict { PUBLIC, NOT_PUBLIC, AS_INSIDE };
+enum range_verdict { PUBLIC, NOT_PUBLIC, AS_INSIDE };
 
 /* In this order: the first range that fits decides. `inside` is where an IPv4 address lies that is
  * judged instead. Teredo hides its client's address behind a server of anyone's choice, and the
  * local NAT64 range is translated as the local network likes: both are refused. */
 static const struct {
     struct range range;
-    enum verdict verdict;
+    enum range_verdict verdict;
     size_t inside; /* with AS_INSIDE */
 } IPV6_RANGES[] = {
     {{{0}, 128}, NOT_PUBLIC, 0},        /* unspecified */
@@ -106,7 +106,7 @@ static bool is_public(const struct sockaddr *address)
 
 /* ---- what an operator opened ---- */
 
-struct entry {
+struct policy_entry {
     char host[URL_HOST_SIZE]; /* empty: the range counts */
     bool ipv6;
     struct range range;
@@ -115,11 +115,11 @@ struct entry {
 
 struct policy {
     size_t count;
-    struct entry entries[];
+    struct policy_entry entries[];
 };
 
 /* Takes ":8080" off the end of `text`. False when what stands there is no port. */
-static bool take_port(char *text, struct entry *entry)
+static bool take_port(char *text, struct policy_entry *entry)
 {
     char *colon = strrchr(text, ':');
     char *bracket = strrchr(text, ']');
@@ -138,7 +138,7 @@ static bool take_port(char *text, struct entry *entry)
     return true;
 }
 
-static int read_entry(struct slice text, struct entry *entry)
+static int read_entry(struct slice text, struct policy_entry *entry)
 {
     char copy[URL_HOST_SIZE + 16];
     if (text.length >= sizeof copy) {
@@ -171,7 +171,7 @@ static struct policy *make_room(const char *allowed, char *problem, size_t size)
         snprintf(problem, size, "has more than %d entries", MOST_ENTRIES);
         return NULL;
     }
-    struct policy *policy = calloc(1, sizeof *policy + entries * sizeof(struct entry));
+    struct policy *policy = calloc(1, sizeof *policy + entries * sizeof(struct policy_entry));
     if (!policy) {
         snprintf(problem, size, "needs too much memory");
     }
@@ -208,7 +208,7 @@ static int port_of(const struct sockaddr *address)
     return ntohs(ipv4.sin_port);
 }
 
-static bool opens(const struct entry *entry, const char *host, const struct address *plain,
+static bool opens(const struct policy_entry *entry, const char *host, const struct address *plain,
                   int port)
 {
     if (entry->port && entry->port != port) {

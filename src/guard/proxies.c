@@ -10,21 +10,21 @@
 
 #define MOST_ITEMS 256
 
-struct entry {
+struct proxy_range {
     struct range range;
     bool ipv6;
 };
 
 struct proxies {
     size_t count;
-    struct entry entries[];
+    struct proxy_range entries[];
 };
 
 static const char *const YES[] = {"yes", "true", "on", "1", NULL};
 static const char *const NO[] = {"no", "false", "off", "0", NULL};
 
 /* What "yes" stands for. */
-static const struct entry THIS_MACHINE[] = {
+static const struct proxy_range THIS_MACHINE[] = {
     {{{127}, 8}, false},
     {{{[15] = 1}, 128}, true},
 };
@@ -45,7 +45,7 @@ static bool add_item(struct proxies *proxies, const char *item)
         proxies->count += PER_ITEM;
         return true;
     }
-    struct entry *entry = &proxies->entries[proxies->count++];
+    struct proxy_range *entry = &proxies->entries[proxies->count++];
     return range_read(item, &entry->range, &entry->ipv6);
 }
 
@@ -62,7 +62,8 @@ struct proxies *proxies_new(const char *const *items, char *problem, size_t size
         snprintf(problem, size, "has more than %d entries", MOST_ITEMS);
         return NULL;
     }
-    struct proxies *proxies = calloc(1, sizeof *proxies + count * PER_ITEM * sizeof(struct entry));
+    struct proxies *proxies =
+        calloc(1, sizeof *proxies + count * PER_ITEM * sizeof(struct proxy_range));
     if (!proxies) {
         snprintf(problem, size, "needs too much memory");
     }
@@ -91,7 +92,7 @@ bool proxies_hold(const struct proxies *proxies, const char *text)
         return false;
     }
     for (size_t i = 0; i < proxies->count; i++) {
-        const struct entry *entry = &proxies->entries[i];
+        const struct proxy_range *entry = &proxies->entries[i];
         if (entry->ipv6 == address.ipv6 && range_holds(&entry->range, address.bytes)) {
             return true;
         }

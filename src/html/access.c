@@ -61,7 +61,7 @@ static size_t count_visible(const lxb_dom_node_t *root)
 
 /* ---- what is on the page ---- */
 
-struct look {
+struct wall_signs {
     const struct page *page;
     size_t text;     /* words that were read */
     uint32_t labels; /* what its short texts say */
@@ -118,7 +118,8 @@ static bool is_called(const lxb_dom_node_t *node, const char *const *names)
 }
 
 /* The outermost element around that is called a question about cookies; NULL when none is. */
-static const lxb_dom_node_t *banner_around(const struct look *look, const lxb_dom_node_t *node)
+static const lxb_dom_node_t *banner_around(const struct wall_signs *look,
+                                           const lxb_dom_node_t *node)
 {
     const lxb_dom_node_t *found = NULL;
     for (; node && node != look->page->body; node = node->parent) {
@@ -129,7 +130,7 @@ static const lxb_dom_node_t *banner_around(const struct look *look, const lxb_do
     return found;
 }
 
-static void note_asking(struct look *look, const lxb_dom_node_t *node, uint32_t label)
+static void note_asking(struct wall_signs *look, const lxb_dom_node_t *node, uint32_t label)
 {
     look->asking = look->asking ? look->asking : node;
     while (!dom_within(node, look->asking)) {
@@ -140,7 +141,7 @@ static void note_asking(struct look *look, const lxb_dom_node_t *node, uint32_t 
     }
 }
 
-static void read_label(struct look *look, const lxb_dom_node_t *node)
+static void read_label(struct wall_signs *look, const lxb_dom_node_t *node)
 {
     char text[LONGEST_LABEL_TEXT];
     bool heading = dom_heading_level(node) > 0;
@@ -182,7 +183,7 @@ static bool is_beside(const struct page *page, const lxb_dom_node_t *node)
     return false;
 }
 
-static void read_field(struct look *look, const lxb_dom_node_t *node)
+static void read_field(struct wall_signs *look, const lxb_dom_node_t *node)
 {
     const char *type = dom_attr(node, "type");
     const char *name = dom_attr(node, "name");
@@ -208,7 +209,7 @@ static void read_field(struct look *look, const lxb_dom_node_t *node)
     look->name |= user;
 }
 
-static void read_form(struct look *look, const lxb_dom_node_t *node)
+static void read_form(struct wall_signs *look, const lxb_dom_node_t *node)
 {
     static const char *const CONSENT[] = {"consent", NULL};
     const char *action = dom_attr(node, "action");
@@ -236,7 +237,7 @@ static bool may_speak(lxb_tag_id_t tag)
     }
 }
 
-static void look_at(struct look *look)
+static void look_at(struct wall_signs *look)
 {
     const lxb_dom_node_t *body = look->page->body;
     const char *title = look->page->metadata.title;
@@ -261,7 +262,7 @@ static void look_at(struct look *look)
 
 /* ---- a sign-in ---- */
 
-static bool is_login(const struct look *look)
+static bool is_login(const struct wall_signs *look)
 {
     bool may_be = look->password || look->name || (look->labels & ACCESS_ACCOUNT) != 0;
     if (!may_be || count_visible(look->page->body) > MOST_ON_LOGIN) {
@@ -282,7 +283,7 @@ static bool is_login(const struct look *look)
 
 /* ---- a question about cookies ---- */
 
-static bool is_consent(const struct look *look)
+static bool is_consent(const struct wall_signs *look)
 {
     uint32_t more = look->labels & (ACCESS_CONSENT | ACCESS_REFUSE);
     if ((look->labels & ACCESS_ACCEPT) == 0 || !more) {
@@ -433,7 +434,7 @@ static bool has_wall(const struct page *page)
     return false;
 }
 
-static bool is_paid(const struct look *look, const struct declared *declared, bool open_end)
+static bool is_paid(const struct wall_signs *look, const struct declared *declared, bool open_end)
 {
     bool asked = (look->labels & ACCESS_SUBSCRIBE) != 0;
     if (!asked && !declared->paid) {
@@ -461,7 +462,7 @@ const char *access_find(const struct page *page, const char *markdown, size_t le
     struct declared declared = {.paid = false};
     read_declared(page, &declared);
     size_t most = declared.paid ? MOST_PAID : LITTLE;
-    struct look look = {.page = page, .text = count_text(markdown, length)};
+    struct wall_signs look = {.page = page, .text = count_text(markdown, length)};
     if (look.text > most) {
         return NULL;
     }

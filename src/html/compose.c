@@ -78,7 +78,7 @@ int compose_html(struct arena *arena, struct buf *out, const char *html, const c
 /* ---- people's Markdown ---- */
 
 /* One line of a text, and where the text stands. */
-struct lines {
+struct markdown_line {
     const char *at, *end;
     const char *line;
     size_t length;
@@ -87,7 +87,7 @@ struct lines {
     bool comment; /* inside a comment of HTML */
 };
 
-static bool next_line(struct lines *lines)
+static bool next_line(struct markdown_line *lines)
 {
     if (lines->at >= lines->end) {
         return false;
@@ -114,7 +114,7 @@ static size_t count_of(const char *line, size_t from, size_t length, char c)
 }
 
 /* Whether the line opens or closes a fence, or is inside one: then it is code. */
-static bool line_is_code(struct lines *lines)
+static bool line_is_code(struct markdown_line *lines)
 {
     size_t indent = count_of(lines->line, 0, lines->length, ' ');
     char mark = indent < lines->length ? lines->line[indent] : '\0';
@@ -166,7 +166,7 @@ static size_t write_target(struct buf *out, const char *at, size_t most, const c
 }
 
 /* Passes over what is inside a comment; returns where the line goes on. */
-static size_t pass_comment(struct lines *lines, size_t i)
+static size_t pass_comment(struct markdown_line *lines, size_t i)
 {
     const char *close = memmem(lines->line + i, lines->length - i, "-->", 3);
     lines->comment = !close;
@@ -191,7 +191,8 @@ static size_t write_span(struct buf *out, const char *line, size_t length, size_
 }
 
 /* A line that is no code: without comments, its links absolute. */
-static void write_line(struct buf *out, struct lines *lines, const struct compose_links *links)
+static void write_line(struct buf *out, struct markdown_line *lines,
+                       const struct compose_links *links)
 {
     bool image = false;
     size_t i = lines->comment ? pass_comment(lines, 0) : 0;
@@ -219,7 +220,7 @@ static void write_line(struct buf *out, struct lines *lines, const struct compos
 }
 
 /* How many # a heading begins with; 0: it is none. */
-static size_t heading_level(const struct lines *lines)
+static size_t heading_level(const struct markdown_line *lines)
 {
     size_t level = count_of(lines->line, 0, lines->length, '#');
     bool ends = level == lines->length || is_space(lines->line[level]);
@@ -229,7 +230,7 @@ static size_t heading_level(const struct lines *lines)
 void compose_markdown(struct buf *out, const char *text, size_t length, int levels,
                       const struct compose_links *links)
 {
-    struct lines lines = {.at = text, .end = text + length};
+    struct markdown_line lines = {.at = text, .end = text + length};
     bool blank = true; /* no blank lines at the beginning, and never two */
     size_t written_until = out->length;
     while (next_line(&lines)) {
@@ -294,7 +295,7 @@ void compose_item(struct buf *out, const char *text, size_t length)
     while (length > 0 && is_space(text[length - 1])) {
         length--;
     }
-    struct lines lines = {.at = text, .end = text + length};
+    struct markdown_line lines = {.at = text, .end = text + length};
     bool first = true;
     while (next_line(&lines)) {
         if (!first && lines.length > 0) {

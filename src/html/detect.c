@@ -248,7 +248,7 @@ struct bytes_of {
 };
 
 /* A language, as data/letter-costs.txt has it. */
-struct language {
+struct language_costs {
     const char *name;
     const char *encodings;    /* with commas between them, the commonest first */
     const char *const *costs; /* a row for each place, from 0: what is no letter */
@@ -288,7 +288,7 @@ static enum byte_kind kind_of(uint32_t point)
 }
 
 /* The place of a letter in an alphabet, or FOREIGN. */
-static uint8_t place_of(const struct language *language, uint32_t small)
+static uint8_t place_of(const struct language_costs *language, uint32_t small)
 {
     if (small < 0x80) {
         return (uint8_t)(language->latin ? small - 'a' + 1 : 1);
@@ -348,14 +348,14 @@ static void take_pairs(const struct sample *sample, struct pairs *pairs)
     }
 }
 
-static unsigned cost_at(const struct language *language, size_t from, size_t to)
+static unsigned cost_at(const struct language_costs *language, size_t from, size_t to)
 {
     return (unsigned)(language->costs[from][to] - '0');
 }
 
 /* What the ASCII of a text costs in a language. It counts for a quarter: there may be English in
  * every page. */
-static long price_ascii(const struct language *language, const struct pairs *pairs)
+static long price_ascii(const struct language_costs *language, const struct pairs *pairs)
 {
     long cost = 0;
     for (size_t i = 0; i < 27; i++) {
@@ -415,7 +415,7 @@ static long price_besides(const struct bytes_of *bytes, const struct pairs *pair
 }
 
 /* May end early with any cost from the limit on. */
-static long price_letters(const struct language *language, const struct bytes_of *bytes,
+static long price_letters(const struct language_costs *language, const struct bytes_of *bytes,
                           const struct pairs *pairs, long limit)
 {
     uint8_t place[256];
@@ -488,7 +488,7 @@ static long price_characters(const struct word_table *costs, const char *text, s
 
 /* ---- choosing ---- */
 
-struct search {
+struct encoding_search {
     const char *hinted;   /* the language of the hint, by our name */
     const char *domain;   /* that of the domain */
     const char *declared; /* encoding; gb18030 is priced as what it extends */
@@ -503,8 +503,8 @@ struct search {
     size_t described_count;
 };
 
-static void offer(struct search *search, const char *encoding, const char *language, long raw,
-                  long handicap)
+static void offer(struct encoding_search *search, const char *encoding, const char *language,
+                  long raw, long handicap)
 {
     const char *declared = search->declared;
     size_t length = strcspn(language, "-:");
@@ -526,13 +526,13 @@ static void offer(struct search *search, const char *encoding, const char *langu
 }
 
 /* From which cost of its letters on a reading cannot win any more. */
-static long limit_of(const struct search *search, long ascii)
+static long limit_of(const struct encoding_search *search, long ascii)
 {
     return search->best_cost - ascii + LANGUAGE_GAIN + DOMAIN_GAIN;
 }
 
 /* Reads the next language of the table; NULL at its end. */
-static const char *const *next_language(const char *const *row, struct language *language)
+static const char *const *next_language(const char *const *row, struct language_costs *language)
 {
     if (!*row) {
         return NULL;
@@ -551,7 +551,7 @@ static const char *const *next_language(const char *const *row, struct language 
 }
 
 /* What the bytes are in an encoding, by its name; NULL for what has no letters, or no memory. */
-static const struct bytes_of *bytes_of(struct arena *arena, struct search *search,
+static const struct bytes_of *bytes_of(struct arena *arena, struct encoding_search *search,
                                        const struct pairs *pairs, long limit, const char *name,
                                        size_t length)
 {
@@ -580,10 +580,10 @@ static const struct bytes_of *bytes_of(struct arena *arena, struct search *searc
 }
 
 /* The languages in all their encodings, and in the one that was declared. The first is English. */
-static void price_languages(struct arena *arena, struct search *search, const struct pairs *pairs,
-                            long english)
+static void price_languages(struct arena *arena, struct encoding_search *search,
+                            const struct pairs *pairs, long english)
 {
-    struct language language;
+    struct language_costs language;
     const char *name = search->declared;
     const struct bytes_of *declared =
         name ? bytes_of(arena, search, pairs, UNKNOWN_COST, name, strlen(name)) : NULL;
@@ -609,13 +609,14 @@ static void price_languages(struct arena *arena, struct search *search, const st
     }
 }
 
-static int price_all(struct arena *arena, const struct sample *sample, struct search *search)
+static int price_all(struct arena *arena, const struct sample *sample,
+                     struct encoding_search *search)
 {
     struct pairs *pairs = arena_alloc(arena, sizeof *pairs);
     if (!pairs) {
         return ERR_NOMEM;
     }
-    struct language english;
+    struct language_costs english;
     take_pairs(sample, pairs);
     next_language(letter_costs, &english);
     long ascii = price_ascii(&english, pairs);
@@ -651,10 +652,10 @@ static const char *our_language(const char *code)
 int detect_encoding(struct arena *arena, const char *bytes, size_t length,
                     const struct detect_hints *hints, struct detect_verdict *verdict)
 {
-    struct search search = {.hinted = our_language(hints->language),
-                            .best = "windows-1252",
-                            .best_cost = UNKNOWN_COST,
-                            .declared_raw = UNKNOWN_COST};
+    struct encoding_search search = {.hinted = our_language(hints->language),
+                                     .best = "windows-1252",
+                                     .best_cost = UNKNOWN_COST,
+                                     .declared_raw = UNKNOWN_COST};
     search.declared =
         hints->declared && strcmp(hints->declared, "gb18030") == 0 ? "gbk" : hints->declared;
     if (hints->domain) {

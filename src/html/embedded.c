@@ -179,7 +179,7 @@ uint32_t jsonld_rank(yyjson_val *object, const struct word_table *types)
 
 /* ==== text ==== */
 
-struct gathering {
+struct embedded_texts {
     struct {
         uint8_t name;
         const char *text;
@@ -203,7 +203,7 @@ static bool is_written_by_people(const char *text, size_t length)
     return stops > 0 && blanks * LONGEST_WORD > length;
 }
 
-static bool is_known(const struct gathering *gathering, const char *text, size_t length)
+static bool is_known(const struct embedded_texts *gathering, const char *text, size_t length)
 {
     for (size_t i = 0; i < gathering->count; i++) {
         if (gathering->texts[i].length == length &&
@@ -214,7 +214,7 @@ static bool is_known(const struct gathering *gathering, const char *text, size_t
     return false;
 }
 
-static void add_text(struct gathering *gathering, const char *name, yyjson_val *value)
+static void add_text(struct embedded_texts *gathering, const char *name, yyjson_val *value)
 {
     const char *text = yyjson_get_str(value);
     size_t length = yyjson_get_len(value);
@@ -230,7 +230,7 @@ static void add_text(struct gathering *gathering, const char *name, yyjson_val *
     }
 }
 
-static void gather(struct gathering *gathering, yyjson_val *value, int depth)
+static void gather(struct embedded_texts *gathering, yyjson_val *value, int depth)
 {
     size_t index, count;
     yyjson_val *key, *item;
@@ -297,7 +297,7 @@ static const char *finish(struct page *page, struct buf *out)
 }
 
 /* The texts of the name that has the most to say. */
-static const char *most_of(struct page *page, const struct gathering *gathering)
+static const char *most_of(struct page *page, const struct embedded_texts *gathering)
 {
     size_t best = 1;
     for (size_t i = 2; i <= text_members.count; i++) {
@@ -324,7 +324,7 @@ static bool is_data(const lxb_dom_node_t *node)
 
 const char *embedded_text(struct page *page)
 {
-    struct gathering *gathering = arena_zalloc(page->arena, sizeof *gathering);
+    struct embedded_texts *gathering = arena_zalloc(page->arena, sizeof *gathering);
     if (!gathering) {
         return NULL;
     }

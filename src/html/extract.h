@@ -14,13 +14,14 @@
 struct extract_input {
     const char *bytes;
     size_t length;
-    const char *url;           /* absolute, or NULL */
-    const char *content_type;  /* of the HTTP answer, or NULL: its charset counts */
-    const char *language;      /* its Content-Language, or NULL: a hint at undeclared encodings */
-    bool all;                  /* everything visible, not the main part alone */
-    bool scripts_ran;          /* a browser wrote this down after the page's scripts had run */
-    bool account;              /* with a list of all texts and where each of them went */
-    const struct model *model; /* of html/choose/model.h, for who tries one; NULL: our own */
+    const char *url;          /* absolute, or NULL */
+    const char *content_type; /* of the HTTP answer, or NULL: its charset counts */
+    const char *language;     /* its Content-Language, or NULL: a hint at undeclared encodings */
+    bool all;                 /* everything visible, not the main part alone */
+    bool scripts_ran;         /* a browser wrote this down after the page's scripts had run */
+    bool account;             /* with a list of all texts and where each of them went */
+    const struct chooser_model
+        *model; /* of html/choose/model.h, for who tries one; NULL: our own */
 };
 
 struct extract_result {

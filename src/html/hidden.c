@@ -170,13 +170,13 @@ static bool belongs_to_formula(const lxb_dom_node_t *element)
 }
 
 /* Names that lexbor does not know have numbers of their own in each document. */
-struct attribute_names {
+struct hiding_attributes {
     const struct page *page;
     lxb_dom_attr_id_t hidden, aria_hidden;
 };
 
 static enum hiding attribute_hides(const lxb_dom_node_t *element, const lxb_dom_attr_t *attr,
-                                   const struct attribute_names *names)
+                                   const struct hiding_attributes *names)
 {
     const char *value = attr->value && attr->value->data ? (const char *)attr->value->data : "";
     if (attr->node.local_name == LXB_DOM_ATTR_STYLE) {
@@ -193,7 +193,7 @@ static enum hiding attribute_hides(const lxb_dom_node_t *element, const lxb_dom_
     return aria ? HIDDEN_FROM_AIDS : VISIBLE;
 }
 
-static enum hiding hiding_of(const lxb_dom_node_t *element, const struct attribute_names *names)
+static enum hiding hiding_of(const lxb_dom_node_t *element, const struct hiding_attributes *names)
 {
     enum hiding hiding = VISIBLE;
     const lxb_dom_element_t *it = (const lxb_dom_element_t *)element;
@@ -225,7 +225,7 @@ void hidden_mark(struct page *page)
     if (!page->classes) {
         classes_remember(page);
     }
-    const struct attribute_names names = {
+    const struct hiding_attributes names = {
         .page = page,
         .hidden = dom_attr_number(page, "hidden"),
         .aria_hidden = dom_attr_number(page, "aria-hidden"),

@@ -58,14 +58,14 @@ static const char *clean(struct arena *arena, const char *text)
 
 /* ---- <meta> ---- */
 
-struct head {
+struct page_head {
     const char *facts[META_FACTS]; /* of the name with the least rank that the page has */
     uint32_t ranks[META_FACTS];
     const char *title;
     const char *canonical;
 };
 
-static void read_meta(struct head *head, const lxb_dom_node_t *node)
+static void read_meta(struct page_head *head, const lxb_dom_node_t *node)
 {
     const char *name = dom_attr(node, "property");
     name = name ? name : dom_attr(node, "name");
@@ -79,7 +79,7 @@ static void read_meta(struct head *head, const lxb_dom_node_t *node)
     }
 }
 
-static void read_head(struct page *page, struct head *head)
+static void read_head(struct page *page, struct page_head *head)
 {
     lxb_dom_node_t *root = lxb_dom_interface_node(page->document);
     bool below = true;
@@ -351,7 +351,7 @@ static bool begins_so(const char *whole, const char *part)
     return length > 3 && strncasecmp(whole, part, length) == 0;
 }
 
-static void read_title(struct page *page, const struct head *head, yyjson_val *object)
+static void read_title(struct page *page, const struct page_head *head, yyjson_val *object)
 {
     struct page_metadata *metadata = &page->metadata;
     const char *heading = first_heading(page);
@@ -459,7 +459,7 @@ static const char *resolve(struct page *page, const char *reference)
 }
 
 /* What JSON-LD or the head says of the authors; NULL when it is nothing that names people. */
-static const char *authors_of(struct page *page, const struct head *head, yyjson_val *object)
+static const char *authors_of(struct page *page, const struct page_head *head, yyjson_val *object)
 {
     const char *authors = clean(page->arena, names_in(page, yyjson_obj_get(object, "author")));
     if (!is_name(authors)) {
@@ -472,7 +472,7 @@ static const char *authors_of(struct page *page, const struct head *head, yyjson
 void metadata_read(struct page *page)
 {
     struct page_metadata *metadata = &page->metadata;
-    struct head *head = arena_zalloc(page->arena, sizeof *head);
+    struct page_head *head = arena_zalloc(page->arena, sizeof *head);
     if (!head) {
         return;
     }

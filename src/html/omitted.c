@@ -106,7 +106,7 @@ struct standing {
     uint8_t beside; /* levels of a part of the page that does not hold it */
 };
 
-struct walk {
+struct text_walk {
     const struct page *page;
     struct arena *arena;
     struct omitted_part parts[KINDS];
@@ -147,7 +147,7 @@ static enum omission omission_by_names(const struct page *page, const lxb_dom_no
 
 /* ---- what no name tells ---- */
 
-struct measure {
+struct text_measure {
     size_t letters, link_letters, links;
 };
 
@@ -178,9 +178,9 @@ static size_t count_chars(const char *text, size_t length)
     return chars + words;
 }
 
-static struct measure measure(const lxb_dom_node_t *root)
+static struct text_measure measure(const lxb_dom_node_t *root)
 {
-    struct measure measure = {0};
+    struct text_measure measure = {0};
     const lxb_dom_node_t *link = NULL, *after = NULL;
     bool below = true;
     for (const lxb_dom_node_t *node = root; node; node = dom_next(node, root, below)) {
@@ -205,9 +205,9 @@ static struct measure measure(const lxb_dom_node_t *root)
 /* A list of links is a menu where they are words, and leads to other pages where they are titles,
  * or have a few words beside them. Whether little text is above or below the content tells what it
  * is only where it stands alone. OMIT_NONE for what may be anything. */
-static enum omission guess(const struct walk *walk, const lxb_dom_node_t *node, bool alone)
+static enum omission guess(const struct text_walk *walk, const lxb_dom_node_t *node, bool alone)
 {
-    struct measure all = measure(node);
+    struct text_measure all = measure(node);
     if (all.links && all.link_letters * 2 >= all.letters) {
         return all.link_letters / all.links < SHORTEST_TITLE ? OMIT_NAVIGATION : OMIT_RELATED;
     }
@@ -222,7 +222,8 @@ static enum omission guess(const struct walk *walk, const lxb_dom_node_t *node, 
 
 /* What is below an element. Its names tell of what stands outside of the content, unless the
  * content is in it too: then they name the whole. */
-static struct standing judge(struct walk *walk, const lxb_dom_node_t *node, struct standing above)
+static struct standing judge(struct text_walk *walk, const lxb_dom_node_t *node,
+                             struct standing above)
 {
     uintptr_t marks = node_marks(node);
     enum audience audience = dom_audience(node);
@@ -255,7 +256,7 @@ static struct standing judge(struct walk *walk, const lxb_dom_node_t *node, stru
     return (struct standing){.what = (uint8_t)what, .beside = (uint8_t)(above.beside + 1)};
 }
 
-static int keep_text(struct walk *walk, enum omission what, const char *text, size_t length)
+static int keep_text(struct text_walk *walk, enum omission what, const char *text, size_t length)
 {
     struct accounted_text *texts =
         arena_grow(walk->arena, walk->texts, walk->text_count, &walk->text_room, sizeof *texts);
@@ -268,7 +269,7 @@ static int keep_text(struct walk *walk, enum omission what, const char *text, si
     return OK;
 }
 
-static int take_text(struct walk *walk, const lxb_dom_node_t *node, struct standing standing)
+static int take_text(struct text_walk *walk, const lxb_dom_node_t *node, struct standing standing)
 {
     bool written = node_marks(node) & NODE_WRITTEN;
     standing.what = node_omission(node) != OMIT_NONE ? (uint8_t)node_omission(node) : standing.what;
@@ -286,7 +287,8 @@ static int take_text(struct walk *walk, const lxb_dom_node_t *node, struct stand
 }
 
 /* Headings tell best what was left out. */
-static void take_heading(struct walk *walk, const lxb_dom_node_t *node, struct standing standing)
+static void take_heading(struct text_walk *walk, const lxb_dom_node_t *node,
+                         struct standing standing)
 {
     enum omission what = standing.what == OMIT_NONE ? OMIT_OTHER : (enum omission)standing.what;
     struct omitted_part *part = &walk->parts[what];
@@ -301,7 +303,7 @@ static void take_heading(struct walk *walk, const lxb_dom_node_t *node, struct s
     }
 }
 
-static int walk_page(struct walk *walk)
+static int walk_page(struct text_walk *walk)
 {
     const lxb_dom_node_t *body = walk->page->body;
     const lxb_dom_node_t *node = body;
@@ -350,7 +352,7 @@ static int by_chars(const void *one, const void *other)
 int omitted_account(const struct page *page, struct arena *arena, bool texts,
                     struct extract_result *result)
 {
-    struct walk walk = {.page = page, .arena = arena, .keeps_texts = texts};
+    struct text_walk walk = {.page = page, .arena = arena, .keeps_texts = texts};
     int status = walk_page(&walk);
     if (status != OK) {
         return status;

@@ -134,7 +134,8 @@ struct page {
     bool cut;            /* a ceiling was reached: the tree is the beginning of the page */
     bool templates;      /* it has some: only such a page can be a streamed one */
     struct page_metadata metadata;
-    const struct model *model;    /* that choosing asks (choose/model.h); NULL: the program's own */
+    const struct chooser_model
+        *model;                   /* that choosing asks (choose/model.h); NULL: the program's own */
     bool learning;                /* all that could be asked is told of every unit */
     struct class_memory *classes; /* that were looked up (classes.h); NULL: none are kept */
     yyjson_val *json_ld;          /* an array of all JSON-LD objects (graphs flattened), or NULL */

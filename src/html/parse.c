@@ -23,36 +23,36 @@
 #define MOST_NAMES        4096 /* of elements or attributes that HTML does not know */
 
 /* A pool of lexbor's memory, measured piece by piece as it grows. */
-struct measure {
+struct pool_measure {
     const lexbor_mem_chunk_t *last; /* counted up to here */
     size_t bytes;
 };
 
-struct parser {
-    struct parser *next; /* while it is idle */
+struct html_parser {
+    struct html_parser *next; /* while it is idle */
     lxb_html_parser_t *html;
     lxb_html_tokenizer_token_f build; /* lexbor's own step from token to tree */
     void *build_context;
     lxb_html_document_t *document;
-    struct measure nodes, texts;
+    struct pool_measure nodes, texts;
     size_t tokens, elements, data_scripts;
     bool full;
     bool templates; /* the page has some */
 };
 
 static pthread_mutex_t idle_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct parser *idle_parsers; /* the one used last first */
+static struct html_parser *idle_parsers; /* the one used last first */
 static size_t idle_count;
 
-static void free_parser(struct parser *parser)
+static void free_parser(struct html_parser *parser)
 {
     lxb_html_parser_destroy(parser->html);
     free(parser);
 }
 
-static struct parser *new_parser(void)
+static struct html_parser *new_parser(void)
 {
-    struct parser *parser = entities_fill() == OK ? calloc(1, sizeof *parser) : NULL;
+    struct html_parser *parser = entities_fill() == OK ? calloc(1, sizeof *parser) : NULL;
     if (!parser) {
         return NULL;
     }
@@ -67,10 +67,10 @@ static struct parser *new_parser(void)
     return parser;
 }
 
-static struct parser *take_parser(void)
+static struct html_parser *take_parser(void)
 {
     pthread_mutex_lock(&idle_lock);
-    struct parser *parser = idle_parsers;
+    struct html_parser *parser = idle_parsers;
     if (parser) {
         idle_parsers = parser->next;
         idle_count--;
@@ -80,7 +80,7 @@ static struct parser *take_parser(void)
 }
 
 /* A tree that it has built does not need it any more. */
-static void give_back(struct parser *parser)
+static void give_back(struct html_parser *parser)
 {
     pthread_mutex_lock(&idle_lock);
     bool kept = idle_count < MOST_IDLE_PARSERS;
@@ -97,7 +97,7 @@ static void give_back(struct parser *parser)
 
 /* ---- ceilings ---- */
 
-static size_t measure_more(struct measure *measure, const lexbor_mem_t *memory)
+static size_t measure_more(struct pool_measure *measure, const lexbor_mem_t *memory)
 {
     const lexbor_mem_chunk_t *chunk = measure->last ? measure->last->next : memory->chunk_first;
     for (; chunk; chunk = chunk->next) {
@@ -107,7 +107,7 @@ static size_t measure_more(struct measure *measure, const lexbor_mem_t *memory)
     return measure->bytes;
 }
 
-static bool is_full(struct parser *parser)
+static bool is_full(struct html_parser *parser)
 {
     lxb_dom_document_t *document = lxb_dom_interface_document(parser->document);
     return measure_more(&parser->nodes, document->mraw->mem) +
@@ -116,7 +116,7 @@ static bool is_full(struct parser *parser)
 }
 
 /* Every new name is searched for in tables that do not grow, so their number is what costs time. */
-static bool knows_too_many_names(struct parser *parser)
+static bool knows_too_many_names(struct html_parser *parser)
 {
     lxb_dom_document_t *document = lxb_dom_interface_document(parser->document);
     return lexbor_dobject_allocated(document->attrs->entries) > MOST_NAMES ||
@@ -152,7 +152,7 @@ static bool would_swallow_page(const lxb_html_tree_t *tree, const lxb_html_token
 static lxb_html_token_t *keep_ceilings(lxb_html_tokenizer_t *tokenizer, lxb_html_token_t *token,
                                        void *context)
 {
-    struct parser *parser = context;
+    struct html_parser *parser = context;
     lxb_html_tree_t *tree = parser->html->tree;
     if (parser->elements > LIMIT_PAGE_ELEMENTS ||
         (++parser->tokens % TOKENS_PER_CHECK == 0 && is_full(parser))) {
@@ -188,7 +188,7 @@ static lxb_html_token_t *keep_ceilings(lxb_html_tokenizer_t *tokenizer, lxb_html
 
 /* ---- parsing ---- */
 
-static int feed(struct parser *parser, const char *bytes, size_t length)
+static int feed(struct html_parser *parser, const char *bytes, size_t length)
 {
     lxb_html_parser_t *html = parser->html;
     parser->document = lxb_html_parse_chunk_begin(html);
@@ -234,11 +234,11 @@ static void find_base(struct page *page)
 
 int parse_html(struct page *page, const char *bytes, size_t length)
 {
-    struct parser *parser = take_parser();
+    struct html_parser *parser = take_parser();
     if (!parser) {
         return ERR_NOMEM;
     }
-    parser->nodes = parser->texts = (struct measure){0};
+    parser->nodes = parser->texts = (struct pool_measure){0};
     parser->tokens = parser->elements = parser->data_scripts = 0;
     parser->full = parser->templates = false;
     int status = feed(parser, bytes, length);

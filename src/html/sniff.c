@@ -68,7 +68,7 @@ static const struct signature {
 
 /* ---- what a text begins with, after blanks ---- */
 
-static const struct opening {
+static const struct content_opening {
     enum content_kind kind;
     const char *words; /* in small letters */
 } OPENINGS[] = {

@@ -8,13 +8,13 @@
 
 enum { MOST_PIECES = 512, LONGEST_NUMBER = 12 };
 
-struct piece {
+struct streamed_piece {
     lxb_dom_node_t *node;
     const char *number;
 };
 
-struct stream {
-    struct piece pieces[MOST_PIECES], places[MOST_PIECES];
+struct streamed_parts {
+    struct streamed_piece pieces[MOST_PIECES], places[MOST_PIECES];
     size_t piece_count, place_count;
 };
 
@@ -26,18 +26,18 @@ static const char *number_after(const char *id, const char *letters)
     return ours ? id + 2 : NULL;
 }
 
-static void find_pieces(struct stream *stream, lxb_dom_node_t *body)
+static void find_pieces(struct streamed_parts *stream, lxb_dom_node_t *body)
 {
     for (lxb_dom_node_t *node = body; node; node = dom_next(node, body, true)) {
         lxb_tag_id_t tag = dom_tag(node);
         if (tag == LXB_TAG_TEMPLATE && stream->place_count < MOST_PIECES) {
             const char *number = number_after(dom_id(node), "BP");
-            stream->places[stream->place_count] = (struct piece){node, number};
+            stream->places[stream->place_count] = (struct streamed_piece){node, number};
             stream->place_count += number != NULL;
         } else if (tag == LXB_TAG_DIV && stream->piece_count < MOST_PIECES) {
             const char *number = number_after(dom_id(node), "S");
             bool hidden = number && dom_attr(node, "hidden");
-            stream->pieces[stream->piece_count] = (struct piece){node, number};
+            stream->pieces[stream->piece_count] = (struct streamed_piece){node, number};
             stream->piece_count += hidden;
         }
     }
@@ -101,7 +101,7 @@ static bool has_end(const lxb_dom_node_t *place)
     return text && length >= 1 && text[0] == '$';
 }
 
-static void settle(struct piece *piece, struct piece *place)
+static void settle(struct streamed_piece *piece, struct streamed_piece *place)
 {
     if (dom_within(place->node, piece->node) ||
         depth_of(place->node) + height_of(piece->node) > LIMIT_PAGE_DEPTH) {
@@ -119,7 +119,8 @@ static void settle(struct piece *piece, struct piece *place)
 
 void stream_settle(struct page *page)
 {
-    struct stream *stream = page->templates ? arena_zalloc(page->arena, sizeof *stream) : NULL;
+    struct streamed_parts *stream =
+        page->templates ? arena_zalloc(page->arena, sizeof *stream) : NULL;
     if (!stream) {
         return;
     }

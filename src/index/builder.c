@@ -19,7 +19,7 @@
 #define TAG_TIMES 2u /* that a word of a tag counts */
 
 /* One term of an entry, or of one of its passages. */
-struct row {
+struct term_row {
     uint32_t term;
     uint32_t times;
     /* Where its positions in the entry begin among the builder's, and their bytes; of the entry at
@@ -28,14 +28,14 @@ struct row {
 };
 
 /* A term stands here in the entry at hand. */
-struct mention {
+struct term_mention {
     uint32_t position;
     uint32_t next; /* of the same term, + 1; 0: none */
 };
 
 /* Rows of which each has another term. */
 struct rows {
-    struct row *items;
+    struct term_row *items;
     uint32_t count, capacity;
     uint32_t start; /* of those of the entry or passage at hand */
     /* Of each term, where its row is behind the start, + 1. */
@@ -50,7 +50,7 @@ struct collected {
 };
 
 /* A passage of an entry that has several. */
-struct part {
+struct entry_passage {
     uint32_t length;
     uint32_t rows, row_count;
 };
@@ -64,11 +64,11 @@ struct builder {
     int64_t lowest, highest; /* id; most come in order, one way or the other */
     uint32_t *tags;
     uint32_t tag_count, tag_capacity;
-    struct part *parts;
+    struct entry_passage *parts;
     uint32_t part_count, part_capacity;
     struct rows of_entries;
     struct rows of_parts;
-    struct mention *mentions; /* of the entry at hand */
+    struct term_mention *mentions; /* of the entry at hand */
     uint32_t mention_count, mention_capacity;
     struct buf positions;
     bool *compound; /* of each term: a text of a language that writes words together has it */
@@ -162,10 +162,10 @@ struct gathering {
     struct builder *builder;
     struct collected *entry;
     enum language language;
-    struct part *part;         /* NULL: the entry is one passage */
-    struct passages *passages; /* of the text at hand; NULL: it is of one */
-    struct passage next;       /* of them, */
-    bool has_next;             /* if there is one */
+    struct entry_passage *part; /* NULL: the entry is one passage */
+    struct passages *passages;  /* of the text at hand; NULL: it is of one */
+    struct passage next;        /* of them, */
+    bool has_next;              /* if there is one */
     bool key_speaks;
     uint32_t times;      /* that a word counts */
     uint32_t base, last; /* the position where the text at hand begins; of the last word */
@@ -177,7 +177,7 @@ static int count_term(struct rows *rows, uint32_t term, uint32_t terms, uint32_t
     if (status == OK && rows->places[term] == 0) {
         status = array_reserve(&rows->items, &rows->capacity, rows->count + 1, sizeof *rows->items);
         if (status == OK) {
-            rows->items[rows->count++] = (struct row){.term = term};
+            rows->items[rows->count++] = (struct term_row){.term = term};
             rows->places[term] = rows->count - rows->start;
         }
     }
@@ -202,7 +202,7 @@ static uint32_t end_rows(struct rows *rows)
 static int mention(struct builder *builder, uint32_t term, uint32_t position)
 {
     const struct rows *rows = &builder->of_entries;
-    struct row *row = &rows->items[rows->start + rows->places[term] - 1];
+    struct term_row *row = &rows->items[rows->start + rows->places[term] - 1];
     uint32_t last = row->positions_length;
     if (last && builder->mentions[last - 1].position == position) {
         return OK;
@@ -210,7 +210,7 @@ static int mention(struct builder *builder, uint32_t term, uint32_t position)
     int status = array_reserve(&builder->mentions, &builder->mention_capacity,
                                builder->mention_count + 1, sizeof *builder->mentions);
     if (status == OK) {
-        builder->mentions[builder->mention_count++] = (struct mention){position, 0};
+        builder->mentions[builder->mention_count++] = (struct term_mention){position, 0};
         *(last ? &builder->mentions[last - 1].next : &row->positions) = builder->mention_count;
         row->positions_length = builder->mention_count;
     }
@@ -222,11 +222,11 @@ static int write_positions(struct builder *builder)
 {
     const struct rows *rows = &builder->of_entries;
     for (uint32_t i = rows->start; i < rows->count; i++) {
-        struct row *row = &rows->items[i];
+        struct term_row *row = &rows->items[i];
         size_t start = builder->positions.length;
         uint32_t behind = 0; /* the position behind the last that was written */
         for (uint32_t at = row->positions; at > 0; at = builder->mentions[at - 1].next) {
-            const struct mention *mention = &builder->mentions[at - 1];
+            const struct term_mention *mention = &builder->mentions[at - 1];
             positions_put(&builder->positions, mention->position + 1 - behind, mention->next > 0);
             behind = mention->position + 1;
         }
@@ -258,7 +258,7 @@ static int begin_part(struct gathering *gathering)
                                sizeof *builder->parts);
     if (status == OK) {
         gathering->part = &builder->parts[builder->part_count++];
-        *gathering->part = (struct part){.rows = builder->of_parts.count};
+        *gathering->part = (struct entry_passage){.rows = builder->of_parts.count};
         gathering->entry->document.passage_count++;
     }
     return status;
@@ -514,8 +514,8 @@ static int order_entries(struct sealing *sealing)
 }
 
 /* Counts rows, or puts them where their terms' postings are. */
-static void take_rows(struct lists *lists, const struct row *rows, uint32_t count, uint32_t number,
-                      const struct buf *positions, bool counting)
+static void take_rows(struct lists *lists, const struct term_row *rows, uint32_t count,
+                      uint32_t number, const struct buf *positions, bool counting)
 {
     for (uint32_t i = 0; i < count; i++) {
         uint32_t *end = &lists->ends[rows[i].term];
@@ -541,7 +541,7 @@ static void take_entries(struct sealing *sealing, bool counting)
         take_rows(&sealing->documents, builder->of_entries.items + entry->rows, entry->row_count, i,
                   &builder->positions, counting);
         for (uint32_t j = 0; j < entry->document.passage_count; j++) {
-            const struct part *part = &builder->parts[entry->document.passages + j];
+            const struct entry_passage *part = &builder->parts[entry->document.passages + j];
             take_rows(&sealing->parts, builder->of_parts.items + part->rows, part->row_count,
                       passage++, &builder->positions, counting);
         }

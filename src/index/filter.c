@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* The names in one segment. */
-struct names {
+struct filter_names {
     uint32_t session, role;
     uint32_t *tags;
     bool impossible; /* it asks for a name that no document has */
@@ -15,10 +15,10 @@ struct names {
 struct index_sieve {
     const struct index_filter *wanted;
     const struct view *view;
-    struct names *names; /* of each part */
+    struct filter_names *names; /* of each part */
 };
 
-static uint32_t known(struct names *names, const struct segment *segment, const char *name)
+static uint32_t known(struct filter_names *names, const struct segment *segment, const char *name)
 {
     uint32_t number = segment_name(segment, name, strlen(name));
     names->impossible |= number == SYMBOL_NONE;
@@ -29,7 +29,7 @@ struct index_sieve *filter_new(struct arena *arena, const struct view *view,
                                const struct index_filter *wanted)
 {
     struct index_sieve *filter = arena_alloc(arena, sizeof *filter);
-    struct names *names = arena_zalloc(arena, (view->count + 1) * sizeof *names);
+    struct filter_names *names = arena_zalloc(arena, (view->count + 1) * sizeof *names);
     if (!filter || !names) {
         return NULL;
     }
@@ -68,7 +68,7 @@ bool filter_passes(const struct index_sieve *filter, uint32_t part, uint32_t doc
 {
     const struct index_filter *wanted = filter->wanted;
     const struct segment *segment = &filter->view->parts[part].segment;
-    const struct names *names = &filter->names[part];
+    const struct filter_names *names = &filter->names[part];
     int64_t created_ms = segment->created[document];
     if (view_is_dead(&filter->view->parts[part], document) || names->impossible ||
         filter_expired(filter, part, document) ||

@@ -9,7 +9,7 @@
 
 #define MOST_POINTS 64 /* of one word; a single character may decompose into 18 */
 
-static const struct range {
+static const struct unspaced_range {
     uint32_t first, last;
 } UNSPACED[] = {
     {0x0E00, 0x0E7F},   /* Thai */
@@ -146,7 +146,7 @@ void fold_case(struct fold_text *out, const char *text, size_t length)
 /* Marks that writers often leave out. Those of the scripts without spaces are vowels and stay. */
 static bool is_left_out(utf8proc_int32_t point)
 {
-    static const struct range MARKS[] = {
+    static const struct unspaced_range MARKS[] = {
         {0x0300, 0x036F}, /* accents */
         {0x0591, 0x05C7}, /* Hebrew points */
         {0x0640, 0x0640}, /* the Arabic line that stretches a word */

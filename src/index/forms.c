@@ -26,7 +26,7 @@
 
 /* What Snowball leaves at the end of words of one family. Those that are `loose` are so by chance
  * as often as not when another ending stands against them, and count only against none. */
-static const struct ending {
+static const struct word_ending {
     const char *text;
     bool loose;
 } ENDINGS[] = {

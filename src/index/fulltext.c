@@ -88,16 +88,16 @@ int fulltext_read(struct fulltext *question, struct arena *arena, const char *co
 
 /* ---- a text ---- */
 
-struct token {
+struct text_token {
     const char *term;
     const char *folded;
     unsigned int position;
     enum word_kind kind;
 };
 
-struct tokens {
+struct text_tokens {
     struct arena *arena;
-    struct token *items;
+    struct text_token *items;
     size_t count, capacity;
     unsigned int base; /* added to the positions of the text at hand */
     unsigned int last;
@@ -105,13 +105,13 @@ struct tokens {
 
 static int take(void *context, const struct word *word)
 {
-    struct tokens *tokens = context;
+    struct text_tokens *tokens = context;
     tokens->items = arena_grow(tokens->arena, tokens->items, tokens->count, &tokens->capacity,
                                sizeof *tokens->items);
     if (!tokens->items) {
         return ERR_NOMEM;
     }
-    struct token *token = &tokens->items[tokens->count++];
+    struct text_token *token = &tokens->items[tokens->count++];
     token->term = arena_strndup(tokens->arena, word->term, word->length);
     token->folded = arena_strndup(tokens->arena, word->folded, word->folded_length);
     token->position = tokens->base + word->position;
@@ -120,7 +120,7 @@ static int take(void *context, const struct word *word)
     return token->term && token->folded ? OK : ERR_NOMEM;
 }
 
-static bool token_is(const struct token *token, const struct fulltext_word *word)
+static bool token_is(const struct text_token *token, const struct fulltext_word *word)
 {
     if (word->prefix && strncmp(token->folded, word->prefix, strlen(word->prefix)) == 0) {
         return true;
@@ -134,7 +134,7 @@ static bool token_is(const struct token *token, const struct fulltext_word *word
 }
 
 /* Whether some token at `position` (any position: UINT_MAX) is the word. */
-static bool holds_word_at(const struct tokens *tokens, size_t from,
+static bool holds_word_at(const struct text_tokens *tokens, size_t from,
                           const struct fulltext_word *word, unsigned int position)
 {
     for (size_t i = from; i < tokens->count && tokens->items[i].position <= position; i++) {
@@ -156,7 +156,7 @@ static bool part_of_phrase(const struct fulltext_word *word)
 }
 
 /* Whether the words follow each other in the text as they do in the keyword. */
-static bool holds_phrase(const struct tokens *tokens, const struct fulltext_clause *clause)
+static bool holds_phrase(const struct text_tokens *tokens, const struct fulltext_clause *clause)
 {
     const struct fulltext_word *first = NULL;
     for (size_t i = 0; i < clause->word_count && !first; i++) {
@@ -180,7 +180,7 @@ static bool holds_phrase(const struct tokens *tokens, const struct fulltext_clau
     return false;
 }
 
-static bool holds_token(const struct tokens *tokens, const struct fulltext_word *word)
+static bool holds_token(const struct text_tokens *tokens, const struct fulltext_word *word)
 {
     for (size_t i = 0; i < tokens->count; i++) {
         if (token_is(&tokens->items[i], word)) {
@@ -191,7 +191,7 @@ static bool holds_token(const struct tokens *tokens, const struct fulltext_word 
 }
 
 /* Every word of it, or an identifier as a whole. */
-static bool holds_all(const struct tokens *tokens, const struct fulltext_clause *clause)
+static bool holds_all(const struct text_tokens *tokens, const struct fulltext_clause *clause)
 {
     bool all = true;
     for (size_t i = 0; i < clause->word_count; i++) {
@@ -205,7 +205,7 @@ static bool holds_all(const struct tokens *tokens, const struct fulltext_clause 
     return all;
 }
 
-static bool holds_clause(const struct tokens *tokens, const struct fulltext_clause *clause)
+static bool holds_clause(const struct text_tokens *tokens, const struct fulltext_clause *clause)
 {
     return clause->phrase ? holds_phrase(tokens, clause) : holds_all(tokens, clause);
 }
@@ -214,7 +214,7 @@ int fulltext_matches(const struct fulltext *question, struct word_reader *reader
                      struct arena *arena, const char *const *texts, size_t text_count,
                      bool *matches)
 {
-    struct tokens tokens = {.arena = arena};
+    struct text_tokens tokens = {.arena = arena};
     enum language language = LANGUAGE_ENGLISH;
     for (size_t i = 0; i < text_count; i++) {
         /* The first text tells the language of all, as when it was indexed. */

@@ -5,14 +5,14 @@
 
 #include <string.h>
 
-struct asking {
+struct holders_search {
     const struct view *view;
     const struct index_holders_wish *wish;
     struct score_manner manner;
     struct question but;
 };
 
-static bool is_wanted(const struct asking *asking, const struct question_word *word)
+static bool is_wanted(const struct holders_search *asking, const struct question_word *word)
 {
     bool wanted = !word->stop && word->holders > 0 && word->holders <= (double)asking->wish->most;
     for (size_t i = 0; i < asking->but.count && wanted; i++) {
@@ -21,7 +21,7 @@ static bool is_wanted(const struct asking *asking, const struct question_word *w
     return wanted;
 }
 
-static int take_holders(const struct asking *asking, size_t number,
+static int take_holders(const struct holders_search *asking, size_t number,
                         const struct question_term *term, double weight)
 {
     int status = OK;
@@ -39,7 +39,7 @@ static int take_holders(const struct asking *asking, size_t number,
     return status;
 }
 
-static int take_words(const struct asking *asking, const struct question *question)
+static int take_words(const struct holders_search *asking, const struct question *question)
 {
     double rarest = score_weight(&asking->manner, 1, false);
     size_t number = 0;
@@ -62,7 +62,8 @@ int index_holders(const struct index *index, struct arena *arena,
                   const struct index_holders_wish *wish)
 {
     struct score_store store = view_store(&index->view);
-    struct asking asking = {.view = &index->view, .wish = wish, .manner = score_manner(&store)};
+    struct holders_search asking = {
+        .view = &index->view, .wish = wish, .manner = score_manner(&store)};
     struct question question = {0};
     struct word_reader *reader = words_new();
     int status = reader ? OK : ERR_NOMEM;

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Where a document of the new segment comes from. */
-struct source {
+struct document_source {
     int64_t id;
     uint32_t input;
     uint32_t document;
@@ -33,10 +33,10 @@ struct joined {
     uint32_t count, capacity;
 };
 
-struct merging {
+struct segment_merge {
     struct old *olds;
     size_t count;
-    struct source *sources;
+    struct document_source *sources;
     struct segment_draft draft;
     struct symbols names;
     uint32_t *tags;
@@ -57,14 +57,14 @@ static bool is_dead(const struct old *old, uint32_t document)
 
 static int by_id(const void *left, const void *right)
 {
-    const struct source *a = left;
-    const struct source *b = right;
+    const struct document_source *a = left;
+    const struct document_source *b = right;
     return (a->id > b->id) - (a->id < b->id);
 }
 
 /* ---- documents ---- */
 
-static int take_sources(struct merging *merging)
+static int take_sources(struct segment_merge *merging)
 {
     size_t most = 1;
     for (size_t i = 0; i < merging->count; i++) {
@@ -93,7 +93,7 @@ static int take_sources(struct merging *merging)
         for (uint32_t j = 0; j < segment->documents; j++) {
             if (!is_dead(old, j)) {
                 merging->sources[draft->document_count++] =
-                    (struct source){segment->ids[j], (uint32_t)i, j};
+                    (struct document_source){segment->ids[j], (uint32_t)i, j};
             }
         }
     }
@@ -101,8 +101,8 @@ static int take_sources(struct merging *merging)
     return OK;
 }
 
-static uint32_t copy_name(struct merging *merging, const struct segment *segment, uint32_t name,
-                          int *status)
+static uint32_t copy_name(struct segment_merge *merging, const struct segment *segment,
+                          uint32_t name, int *status)
 {
     size_t length;
     const char *text = segment_name_text(segment, name, &length);
@@ -114,7 +114,7 @@ static uint32_t copy_name(struct merging *merging, const struct segment *segment
     return number;
 }
 
-static int copy_tags(struct merging *merging, const struct segment *segment, uint32_t number,
+static int copy_tags(struct segment_merge *merging, const struct segment *segment, uint32_t number,
                      struct segment_document *document)
 {
     uint32_t count;
@@ -133,7 +133,7 @@ static int copy_tags(struct merging *merging, const struct segment *segment, uin
     return status;
 }
 
-static int copy_passages(struct merging *merging, const struct old *old, uint32_t number,
+static int copy_passages(struct segment_merge *merging, const struct old *old, uint32_t number,
                          struct segment_document *document)
 {
     uint32_t first;
@@ -150,12 +150,12 @@ static int copy_passages(struct merging *merging, const struct old *old, uint32_
     return status;
 }
 
-static int copy_documents(struct merging *merging)
+static int copy_documents(struct segment_merge *merging)
 {
     struct segment_draft *draft = &merging->draft;
     int status = OK;
     for (uint32_t i = 0; i < draft->document_count && status == OK; i++) {
-        const struct source *source = &merging->sources[i];
+        const struct document_source *source = &merging->sources[i];
         struct old *old = &merging->olds[source->input];
         const struct segment *segment = old->segment;
         uint32_t from = source->document;
@@ -240,7 +240,7 @@ static void put_in_order(struct joined *joined)
 }
 
 /* The old segment whose walk stands at the first of all terms; NULL: all are at their end. */
-static const struct old *first_of(const struct merging *merging)
+static const struct old *first_of(const struct segment_merge *merging)
 {
     const struct old *first = NULL;
     for (size_t i = 0; i < merging->count; i++) {
@@ -265,7 +265,7 @@ static void go_on(struct old *old)
 }
 
 /* Whether a text of a language that writes words together has the term. */
-static bool in_compound_text(const struct merging *merging)
+static bool in_compound_text(const struct segment_merge *merging)
 {
     for (uint32_t i = 0; i < merging->documents.count && merging->compound; i++) {
         const struct segment_document *document =
@@ -277,7 +277,7 @@ static bool in_compound_text(const struct merging *merging)
     return false;
 }
 
-static int merge_term(struct merging *merging, const struct dictionary_term *term)
+static int merge_term(struct segment_merge *merging, const struct dictionary_term *term)
 {
     int status = OK;
     merging->documents.count = 0;
@@ -310,7 +310,7 @@ static int merge_term(struct merging *merging, const struct dictionary_term *ter
     return status;
 }
 
-static int merge_terms(struct merging *merging)
+static int merge_terms(struct segment_merge *merging)
 {
     int status = OK;
     for (size_t i = 0; i < merging->count; i++) {
@@ -324,7 +324,7 @@ static int merge_terms(struct merging *merging)
     return status == OK ? compounds_write(&merging->compounds, &merging->draft.compounds) : status;
 }
 
-static void merging_done(struct merging *merging)
+static void merging_done(struct segment_merge *merging)
 {
     for (size_t i = 0; i < merging->count && merging->olds; i++) {
         free(merging->olds[i].documents);
@@ -345,7 +345,8 @@ static void merging_done(struct merging *merging)
 
 int merge_segments(const struct merge_input *inputs, size_t count, uint8_t **bytes, size_t *length)
 {
-    struct merging merging = {.count = count, .olds = calloc(count + 1, sizeof *merging.olds)};
+    struct segment_merge merging = {.count = count,
+                                    .olds = calloc(count + 1, sizeof *merging.olds)};
     segment_begin(&merging.draft);
     int status = merging.olds ? OK : ERR_NOMEM;
     for (size_t i = 0; i < count && status == OK; i++) {

@@ -12,12 +12,12 @@
 #define LONG_GAP  16u
 
 /* How good a place to cut is. */
-enum cut { CUT_INSIDE, CUT_WORD, CUT_LINE, CUT_SENTENCE, CUT_SENTENCE_LINE, CUT_PARAGRAPH };
+enum passage_cut { CUT_INSIDE, CUT_WORD, CUT_LINE, CUT_SENTENCE, CUT_SENTENCE_LINE, CUT_PARAGRAPH };
 
 struct word_at {
     size_t start, end;
     size_t cut_at; /* where the text is cut, if it is cut before this word */
-    enum cut cut;
+    enum passage_cut cut;
 };
 
 static bool is_blank(char c)
@@ -25,7 +25,7 @@ static bool is_blank(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-static void offer(struct word_at *word, enum cut cut, size_t at)
+static void offer(struct word_at *word, enum passage_cut cut, size_t at)
 {
     if (cut > word->cut) {
         word->cut = cut;
@@ -56,11 +56,11 @@ static const char *read_gap(const struct passages *passages, const char *from, s
         size_t offset = (size_t)(at - passages->text);
         if (point < 128 && is_blank((char)point)) {
             lines += point == '\n';
-            enum cut cut = lines > 1                ? CUT_PARAGRAPH
-                           : lines == 1 && sentence ? CUT_SENTENCE_LINE
-                           : sentence               ? CUT_SENTENCE
-                           : lines == 1             ? CUT_LINE
-                                                    : CUT_WORD;
+            enum passage_cut cut = lines > 1                ? CUT_PARAGRAPH
+                                   : lines == 1 && sentence ? CUT_SENTENCE_LINE
+                                   : sentence               ? CUT_SENTENCE
+                                   : lines == 1             ? CUT_LINE
+                                                            : CUT_WORD;
             offer(word, cut, offset + 1);
         } else if (sentence_stops(point, &mark_alone)) {
             sentence = true;
@@ -125,7 +125,7 @@ static size_t choose_end(struct passages *passages)
     size_t best_words = 0, best_distance = 0;
     size_t end = passages->length;
     struct word_at word = {.end = passages->at};
-    enum cut best = CUT_INSIDE;
+    enum passage_cut best = CUT_INSIDE;
     for (size_t words = 0; words <= most && next_word(passages, word.end, &word); words++) {
         size_t distance = words < wanted ? wanted - words : words - wanted;
         if (words < wanted / 2 || (best_words && word.cut < best) ||

@@ -18,7 +18,7 @@
 #define MOST_COUNTED  50000 /* holders of terms that are counted one by one */
 #define MOST_SLIPS    16    /* terms that a misspelt word may stand for */
 
-struct reading {
+struct question_reading {
     struct question *question;
     const struct view *view;
     struct arena *arena;
@@ -27,7 +27,8 @@ struct reading {
     bool first; /* the language of the question itself: words are made, and stop words noted */
 };
 
-static int add_term(struct reading *reading, struct question_word *word, struct question_term term)
+static int add_term(struct question_reading *reading, struct question_word *word,
+                    struct question_term term)
 {
     for (size_t i = 0; i < word->count; i++) {
         if (word->terms[i].length == term.length &&
@@ -46,7 +47,7 @@ static int add_term(struct reading *reading, struct question_word *word, struct 
     return term.text ? OK : ERR_NOMEM;
 }
 
-static struct question_word *add_word(struct reading *reading, const struct word *word)
+static struct question_word *add_word(struct question_reading *reading, const struct word *word)
 {
     struct question *question = reading->question;
     question->words = arena_grow(reading->arena, question->words, question->count,
@@ -68,7 +69,7 @@ static struct question_word *add_word(struct reading *reading, const struct word
 
 static int take(void *context, const struct word *word)
 {
-    struct reading *reading = context;
+    struct question_reading *reading = context;
     struct question *question = reading->question;
     if (word->kind == WORD_SINGLE) {
         return OK; /* its pair asks for more */
@@ -96,7 +97,7 @@ static int take(void *context, const struct word *word)
 }
 
 /* Adds the compounds of a segment that begin, or end, with the part. */
-static int add_compounds_of(struct reading *reading, struct question_word *word,
+static int add_compounds_of(struct question_reading *reading, struct question_word *word,
                             const struct segment *segment, const char *part, bool ending)
 {
     char start[DICTIONARY_MOST_TERM];
@@ -120,7 +121,7 @@ static int add_compounds_of(struct reading *reading, struct question_word *word,
 }
 
 /* The terms that are compounds which begin or end with the word. */
-static int add_compounds(struct reading *reading, struct question_word *word)
+static int add_compounds(struct question_reading *reading, struct question_word *word)
 {
     const char *const PARTS[] = {word->folded, word->stem};
     int status = OK;
@@ -186,7 +187,7 @@ static int find_terms(struct question_word *word, const struct view *view, struc
     return status;
 }
 
-static int read_as(struct reading *reading, struct word_reader *words, const char *text,
+static int read_as(struct question_reading *reading, struct word_reader *words, const char *text,
                    enum language language, bool first)
 {
     reading->at = 0;
@@ -199,7 +200,7 @@ static int read_as(struct reading *reading, struct word_reader *words, const cha
 int question_read(struct question *question, const struct view *view, struct word_reader *reader,
                   struct arena *arena, const char *text)
 {
-    struct reading reading = {.question = question, .view = view, .arena = arena};
+    struct question_reading reading = {.question = question, .view = view, .arena = arena};
     *question = (struct question){0};
     enum language own = words_guess(reader, text, strlen(text));
     question->language = own;
@@ -222,7 +223,7 @@ int question_read(struct question *question, const struct view *view, struct wor
 /* ---- other forms ---- */
 
 struct widening {
-    struct reading reading;
+    struct question_reading reading;
     struct question_word *word;
 };
 
@@ -290,13 +291,13 @@ static int add_slips(struct widening *widening, struct word_reader *reader, enum
     return status;
 }
 
-struct joining {
+struct word_joining {
     struct widening first, second; /* of the two words; no word: it gets nothing */
 };
 
 static int take_joined(void *context, const struct word *word)
 {
-    struct joining *joining = context;
+    struct word_joining *joining = context;
     int status = OK;
     if (word->kind == WORD_PLAIN) {
         status = take_form(&joining->first, word->term, word->length, JOINED_WEIGHT);
@@ -313,7 +314,7 @@ static int add_joined(const struct widening *widening, struct word_reader *reade
 {
     const struct question_word *word = widening->word;
     const char *const BEGINS[] = {word->folded, word->term};
-    struct joining joining = {*widening, *widening};
+    struct word_joining joining = {*widening, *widening};
     int status = OK;
     if (next->kind != WORD_PLAIN || next->position != word->position + 1) {
         return OK;

@@ -23,7 +23,7 @@ struct cursors {
 };
 
 /* A list of one term in the segment at hand. */
-struct list {
+struct scanned_list {
     struct cursors *cursors;
     const struct question_term *term;
     uint32_t next;    /* of a list of less than a block: its next document, or one before that */
@@ -36,17 +36,17 @@ struct list {
 };
 
 struct scan_word {
-    struct list *lists;
+    struct scanned_list *lists;
     size_t list_count;
     double weight;
-    const double *once; /* what it brings by its length to a document that holds it once */
-    bool leads;         /* to documents: it has a meaning */
-    uint32_t shortest;  /* document that may hold it */
-    double most;        /* that it brings, however often a document holds it */
-    double whole;       /* bounds what it brings anywhere in the segment, */
-    double bound;       /* and in the stretch at hand */
-    size_t reaching;    /* lists that reach into the stretch; */
-    struct list *only;  /* the one that does; NULL: there are several */
+    const double *once;        /* what it brings by its length to a document that holds it once */
+    bool leads;                /* to documents: it has a meaning */
+    uint32_t shortest;         /* document that may hold it */
+    double most;               /* that it brings, however often a document holds it */
+    double whole;              /* bounds what it brings anywhere in the segment, */
+    double bound;              /* and in the stretch at hand */
+    size_t reaching;           /* lists that reach into the stretch; */
+    struct scanned_list *only; /* the one that does; NULL: there are several */
     /* How often each document of the stretch holds it, once that was gathered: */
     bool gathered;
     float *times;
@@ -54,16 +54,16 @@ struct scan_word {
 };
 
 /* What a document has by the words that led to it, or were looked up. */
-struct tally {
+struct document_tally {
     double sum;
     double covered;
 };
 
-struct work {
+struct scan_work {
     struct scan *scan;
     const struct view_part *part;
     uint32_t number; /* of the part */
-    struct list *lists;
+    struct scanned_list *lists;
     struct cursors *cursors; /* one for each list */
     struct scan_word *words; /* of the segment, those that bring least first */
     size_t word_count;
@@ -74,7 +74,7 @@ struct work {
     float *times;     /* `span` for each word of the question */
     bool compound[UINT8_MAX + 1]; /* languages that write words together */
     /* Of each document in the stretch at hand: */
-    struct tally *tallies;
+    struct document_tally *tallies;
     uint64_t marked[STRETCH / 64];
     /* Of the passages of a document: */
     float *passage_sums;
@@ -165,20 +165,20 @@ static double least_score(const struct scan *scan)
 
 /* ---- bounds ---- */
 
-static double slowness_of(const struct work *work, uint32_t length)
+static double slowness_of(const struct scan_work *work, uint32_t length)
 {
     return length < work->lengths ? work->tables[length]
                                   : score_slowness(&work->scan->manner, length, false);
 }
 
-static double shortness_of(const struct work *work, uint32_t length)
+static double shortness_of(const struct scan_work *work, uint32_t length)
 {
     return length < work->lengths ? work->tables[LENGTHS + length]
                                   : score_text(&work->scan->manner, 1, 1, 1, length);
 }
 
 /* The most that a word brings to documents that are not shorter and hold it no more often. */
-static double most_of(const struct work *work, double weight, double times, uint32_t length)
+static double most_of(const struct scan_work *work, double weight, double times, uint32_t length)
 {
     double most =
         times < UINT32_MAX ? score_word(weight, times, slowness_of(work, length)) : weight;
@@ -186,7 +186,7 @@ static double most_of(const struct work *work, double weight, double times, uint
     return most * (length > 0 || shortness > 1 ? shortness : 1);
 }
 
-static double bound_of(const struct work *work, double weight, const struct list *list,
+static double bound_of(const struct scan_work *work, double weight, const struct scanned_list *list,
                        const struct postings_bound *bound)
 {
     double once = bound->once_length == UINT32_MAX
@@ -226,7 +226,7 @@ static void bound_short(const struct segment *segment, const struct postings_cur
 }
 
 /* Bounds a list as a whole, at its start. */
-static void bound_list(struct work *work, struct scan_word *word, struct list *list)
+static void bound_list(struct scan_work *work, struct scan_word *word, struct scanned_list *list)
 {
     const struct postings_cursor *cursor = &list->cursors->documents;
     uint32_t count = list->is_short ? 1 : cursor->block_count;
@@ -248,7 +248,7 @@ static void bound_list(struct work *work, struct scan_word *word, struct list *l
 }
 
 /* Bounds a list between two documents. */
-static double bound_between(const struct work *work, double weight, struct list *list,
+static double bound_between(const struct scan_work *work, double weight, struct scanned_list *list,
                             uint32_t start, uint32_t end)
 {
     struct postings_cursor *cursor = &list->cursors->documents;
@@ -280,13 +280,13 @@ static double bound_between(const struct work *work, double weight, struct list 
 }
 
 /* Bounds what a word brings between two documents. */
-static void bound_word(const struct work *work, struct scan_word *word, uint32_t start,
+static void bound_word(const struct scan_work *work, struct scan_word *word, uint32_t start,
                        uint32_t end)
 {
     double sum = 0;
     word->reaching = 0;
     for (size_t i = 0; i < word->list_count; i++) {
-        struct list *list = &word->lists[i];
+        struct scanned_list *list = &word->lists[i];
         double bound = bound_between(work, word->weight, list, start, end);
         list->reaches = bound > 0;
         word->only = bound > 0 ? list : word->only;
@@ -298,7 +298,7 @@ static void bound_word(const struct work *work, struct scan_word *word, uint32_t
 }
 
 /* What these sums make of a document at most: `covered` is the weight of the words it may hold. */
-static double highest(const struct work *work, double sum, double covered)
+static double highest(const struct scan_work *work, double sum, double covered)
 {
     double share = work->scan->manner.coverage;
     return sum * (1 - share + share * covered / work->weight) * SLACK;
@@ -315,7 +315,7 @@ static int by_whole(const void *left, const void *right)
 }
 
 /* Opens the lists that the segment has of a word. */
-static void open_word(struct work *work, size_t number, size_t first)
+static void open_word(struct scan_work *work, size_t number, size_t first)
 {
     const struct segment *segment = &work->part->segment;
     const struct question_word *from = &work->scan->question->words[number];
@@ -331,12 +331,12 @@ static void open_word(struct work *work, size_t number, size_t first)
         if (term->lists[work->number].count == 0) {
             continue;
         }
-        struct list *list = &word->lists[word->list_count];
-        *list = (struct list){.cursors = work->cursors + first + word->list_count,
-                              .term = &from->terms[i],
-                              .bounded = UINT32_MAX,
-                              .only_compound = from->terms[i].only_compound,
-                              .is_short = term->lists[work->number].count < POSTINGS_BLOCK};
+        struct scanned_list *list = &word->lists[word->list_count];
+        *list = (struct scanned_list){.cursors = work->cursors + first + word->list_count,
+                                      .term = &from->terms[i],
+                                      .bounded = UINT32_MAX,
+                                      .only_compound = from->terms[i].only_compound,
+                                      .is_short = term->lists[work->number].count < POSTINGS_BLOCK};
         word->list_count++;
         postings_start(&list->cursors->documents, &term->lists[work->number], segment->documents);
         if (segment->passage_count > 0) {
@@ -350,7 +350,7 @@ static void open_word(struct work *work, size_t number, size_t first)
     work->word_count += word->list_count > 0;
 }
 
-static void open_words(struct work *work)
+static void open_words(struct scan_work *work)
 {
     const struct question *question = work->scan->question;
     size_t first = 0;
@@ -364,13 +364,14 @@ static void open_words(struct work *work)
 
 /* ---- scores ---- */
 
-static bool counts_in(const struct work *work, const struct list *list, uint32_t document)
+static bool counts_in(const struct scan_work *work, const struct scanned_list *list,
+                      uint32_t document)
 {
     return !list->only_compound | work->compound[work->part->segment.languages[document]];
 }
 
 /* What a word brings to a document. */
-static inline double score_of(const struct work *work, const struct scan_word *word,
+static inline double score_of(const struct scan_work *work, const struct scan_word *word,
                               uint32_t length, double times)
 {
     return times == 1 && length < work->lengths
@@ -378,16 +379,16 @@ static inline double score_of(const struct work *work, const struct scan_word *w
                : score_word(word->weight, times, slowness_of(work, length));
 }
 
-static inline void add_score(struct work *work, const struct scan_word *word, uint32_t document,
-                             uint32_t slot, double times)
+static inline void add_score(struct scan_work *work, const struct scan_word *word,
+                             uint32_t document, uint32_t slot, double times)
 {
-    struct tally *tally = &work->tallies[slot];
+    struct document_tally *tally = &work->tallies[slot];
     tally->sum += score_of(work, word, work->part->segment.lengths[document], times);
     tally->covered += word->weight * (times < 1 ? times : 1);
 }
 
 /* Gives the word's part to each document of the stretch that holds it: one list reaches there. */
-static void lead_by_one(struct work *work, const struct scan_word *word, uint32_t start,
+static void lead_by_one(struct scan_work *work, const struct scan_word *word, uint32_t start,
                         uint32_t end)
 {
     struct postings_cursor *cursor = &word->only->cursors->documents;
@@ -403,8 +404,8 @@ static void lead_by_one(struct work *work, const struct scan_word *word, uint32_
 
 /* Adds how often each document of the stretch that a block names, up to `until` in it, holds the
  * term; the most that one then has. */
-static inline float gather_block(const struct work *work, struct scan_word *word,
-                                 const struct list *list, uint32_t start, uint32_t until,
+static inline float gather_block(const struct scan_work *work, struct scan_word *word,
+                                 const struct scanned_list *list, uint32_t start, uint32_t until,
                                  bool only_compound)
 {
     const struct postings_cursor *cursor = &list->cursors->documents;
@@ -426,12 +427,13 @@ static inline float gather_block(const struct work *work, struct scan_word *word
 
 /* Adds up how often each document of the stretch holds the word; what that brings at most may be
  * much less than what the bounds of all lists together say. */
-static void gather(const struct work *work, struct scan_word *word, uint32_t start, uint32_t end)
+static void gather(const struct scan_work *work, struct scan_word *word, uint32_t start,
+                   uint32_t end)
 {
     float most = 0;
     word->gathered = true;
     for (size_t i = 0; i < word->list_count; i++) {
-        const struct list *list = &word->lists[i];
+        const struct scanned_list *list = &word->lists[i];
         if (!list->reaches) {
             continue;
         }
@@ -450,7 +452,7 @@ static void gather(const struct work *work, struct scan_word *word, uint32_t sta
     }
 }
 
-static void forget(const struct work *work, struct scan_word *word)
+static void forget(const struct scan_work *work, struct scan_word *word)
 {
     if (word->gathered) {
         memset(word->times, 0, work->span * sizeof *word->times);
@@ -460,7 +462,8 @@ static void forget(const struct work *work, struct scan_word *word)
 }
 
 /* The same as lead_by_one() for several lists. */
-static void lead_by_all(struct work *work, struct scan_word *word, uint32_t start, uint32_t end)
+static void lead_by_all(struct scan_work *work, struct scan_word *word, uint32_t start,
+                        uint32_t end)
 {
     if (!word->gathered) {
         gather(work, word, start, end);
@@ -475,7 +478,7 @@ static void lead_by_all(struct work *work, struct scan_word *word, uint32_t star
 }
 
 /* How often a document holds the word, of a stretch in which none behind it was asked for. */
-static double times_in(struct work *work, struct scan_word *word, uint32_t document)
+static double times_in(struct scan_work *work, struct scan_word *word, uint32_t document)
 {
     float times = 0;
     if (word->reaching > FEW && !word->gathered) {
@@ -486,7 +489,7 @@ static double times_in(struct work *work, struct scan_word *word, uint32_t docum
         return word->times[document % STRETCH];
     }
     for (size_t i = 0; i < word->list_count; i++) {
-        struct list *list = &word->lists[i];
+        struct scanned_list *list = &word->lists[i];
         if (!list->reaches) {
             continue;
         }
@@ -500,7 +503,7 @@ static double times_in(struct work *work, struct scan_word *word, uint32_t docum
 }
 
 /* Adds the word's part to the passages of a document, of which the first has this number. */
-static void score_passages(struct work *work, struct scan_word *word, uint32_t document,
+static void score_passages(struct scan_work *work, struct scan_word *word, uint32_t document,
                            uint32_t first, const uint32_t *lengths, uint32_t count, float *times)
 {
     memset(times, 0, count * sizeof *times);
@@ -523,7 +526,7 @@ static void score_passages(struct work *work, struct scan_word *word, uint32_t d
 }
 
 /* The score of the best passage of a document that has several. */
-static int best_passage(struct work *work, uint32_t document, double *best)
+static int best_passage(struct scan_work *work, uint32_t document, double *best)
 {
     uint32_t first;
     uint32_t count;
@@ -546,10 +549,10 @@ static int best_passage(struct work *work, uint32_t document, double *best)
 }
 
 /* Keeps a document whose words have all been counted. */
-static int keep(struct work *work, uint32_t document, uint32_t slot)
+static int keep(struct scan_work *work, uint32_t document, uint32_t slot)
 {
     struct scan *scan = work->scan;
-    const struct tally *tally = &work->tallies[slot];
+    const struct document_tally *tally = &work->tallies[slot];
     double best = tally->sum;
     int status =
         has_passages(&work->part->segment, document) ? best_passage(work, document, &best) : OK;
@@ -573,11 +576,11 @@ static int keep(struct work *work, uint32_t document, uint32_t slot)
 }
 
 /* Whether a document could be good enough, with so much more from words that were not looked up. */
-static inline bool could_do(const struct work *work, uint32_t document, uint32_t slot, double bound,
-                            double weight, double least)
+static inline bool could_do(const struct scan_work *work, uint32_t document, uint32_t slot,
+                            double bound, double weight, double least)
 {
     const struct segment *segment = &work->part->segment;
-    const struct tally *tally = &work->tallies[slot];
+    const struct document_tally *tally = &work->tallies[slot];
     double shortness = shortness_of(work, segment->lengths[document]);
     return highest(work, tally->sum * shortness + bound, tally->covered + weight) >= least ||
            has_passages(segment, document);
@@ -585,7 +588,7 @@ static inline bool could_do(const struct work *work, uint32_t document, uint32_t
 
 /* Looks the words up that did not lead here, and keeps the document unless it turns out not to be
  * good enough. */
-static int look_up(struct work *work, uint32_t document, uint32_t slot, size_t inessential,
+static int look_up(struct scan_work *work, uint32_t document, uint32_t slot, size_t inessential,
                    const double *bounds, const double *weights)
 {
     double least = least_score(work->scan);
@@ -603,7 +606,7 @@ static int look_up(struct work *work, uint32_t document, uint32_t slot, size_t i
     return OK;
 }
 
-static int look_up_marked(struct work *work, uint32_t start, size_t inessential,
+static int look_up_marked(struct scan_work *work, uint32_t start, size_t inessential,
                           const double *bounds, const double *weights)
 {
     int status = OK;
@@ -613,7 +616,7 @@ static int look_up_marked(struct work *work, uint32_t start, size_t inessential,
             if (status == OK) {
                 status = look_up(work, start + slot, slot, inessential, bounds, weights);
             }
-            work->tallies[slot] = (struct tally){0};
+            work->tallies[slot] = (struct document_tally){0};
         }
         work->marked[i] = 0;
     }
@@ -621,8 +624,8 @@ static int look_up_marked(struct work *work, uint32_t start, size_t inessential,
 }
 
 /* One word leads, by one list: each document is looked at as it comes. */
-static int lead_alone(struct work *work, const struct scan_word *word, uint32_t start, uint32_t end,
-                      size_t inessential, const double *bounds, const double *weights)
+static int lead_alone(struct scan_work *work, const struct scan_word *word, uint32_t start,
+                      uint32_t end, size_t inessential, const double *bounds, const double *weights)
 {
     struct postings_cursor *cursor = &word->only->cursors->documents;
     float weight = word->only->term->weight;
@@ -630,17 +633,17 @@ static int lead_alone(struct work *work, const struct scan_word *word, uint32_t 
     for (postings_seek(cursor, start); cursor->document < end && status == OK;
          postings_next(cursor)) {
         if (counts_in(work, word->only, cursor->document)) {
-            work->tallies[0] = (struct tally){0};
+            work->tallies[0] = (struct document_tally){0};
             add_score(work, word, cursor->document, 0, (float)cursor->times * weight);
             status = look_up(work, cursor->document, 0, inessential, bounds, weights);
         }
     }
-    work->tallies[0] = (struct tally){0};
+    work->tallies[0] = (struct document_tally){0};
     return status;
 }
 
 /* Lets the words from `inessential` on lead to the documents of the stretch. */
-static int lead(struct work *work, uint32_t start, uint32_t end, size_t inessential,
+static int lead(struct scan_work *work, uint32_t start, uint32_t end, size_t inessential,
                 const double *bounds, const double *weights)
 {
     if (inessential + 1 == work->word_count && work->words[inessential].only) {
@@ -658,7 +661,7 @@ static int lead(struct work *work, uint32_t start, uint32_t end, size_t inessent
 }
 
 /* How many of the first words are not essential, by what each brings. */
-static size_t count_inessential(const struct work *work, double least, double *bounds,
+static size_t count_inessential(const struct scan_work *work, double least, double *bounds,
                                 double *weights)
 {
     size_t inessential = 0;
@@ -673,7 +676,7 @@ static size_t count_inessential(const struct work *work, double least, double *b
     return inessential;
 }
 
-static int scan_stretch(struct work *work, uint32_t start, uint32_t end, double *bounds,
+static int scan_stretch(struct scan_work *work, uint32_t start, uint32_t end, double *bounds,
                         double *weights)
 {
     double least = least_score(work->scan);
@@ -699,7 +702,7 @@ static int scan_stretch(struct work *work, uint32_t start, uint32_t end, double 
 
 /* ---- everything ---- */
 
-static int scan_part(struct work *work, double *bounds, double *weights)
+static int scan_part(struct scan_work *work, double *bounds, double *weights)
 {
     uint32_t documents = work->part->segment.documents;
     int status = OK;
@@ -720,7 +723,7 @@ static int scan_part(struct work *work, double *bounds, double *weights)
 }
 
 /* What the scores of short texts are made of, once for all of them. */
-static void fill_tables(struct work *work)
+static void fill_tables(struct scan_work *work)
 {
     const struct scan *scan = work->scan;
     double *slowness = work->tables;
@@ -734,7 +737,7 @@ static void fill_tables(struct work *work)
     }
 }
 
-static int start_work(struct work *work, struct scan *scan)
+static int start_work(struct scan_work *work, struct scan *scan)
 {
     size_t words = scan->question->count;
     size_t lists = 0;
@@ -772,7 +775,7 @@ static int start_work(struct work *work, struct scan *scan)
 
 int scan_run(struct scan *scan)
 {
-    struct work *work = calloc(1, sizeof *work);
+    struct scan_work *work = calloc(1, sizeof *work);
     double *bounds = calloc(2 * (scan->question->count + 1), sizeof *bounds);
     int status = work && bounds ? start_work(work, scan) : ERR_NOMEM;
     for (uint32_t i = 0; i < scan->view->count && status == OK; i++) {

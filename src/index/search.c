@@ -19,7 +19,7 @@
 
 /* What keys were given, in a hash table. Givers come in the order of their segments, which other
  * processes have divided otherwise: floats add up to the same in a double, in any order. */
-struct sums {
+struct key_sums {
     struct sum {
         uint64_t key; /* + 1; 0: free */
         double sum;
@@ -29,7 +29,7 @@ struct sums {
     size_t mask;
 };
 
-static int sums_start(struct sums *sums, size_t most)
+static int sums_start(struct key_sums *sums, size_t most)
 {
     size_t count = 16;
     while (count < most * 2) {
@@ -40,7 +40,7 @@ static int sums_start(struct sums *sums, size_t most)
     return sums->slots ? OK : ERR_NOMEM;
 }
 
-static struct sum *sum_of(const struct sums *sums, uint64_t key)
+static struct sum *sum_of(const struct key_sums *sums, uint64_t key)
 {
     size_t at = (size_t)((key * 0x9E3779B97F4A7C15u) >> 24) & sums->mask;
     while (sums->slots[at].key && sums->slots[at].key != key + 1) {
@@ -55,8 +55,8 @@ static struct sum *sum_of(const struct sums *sums, uint64_t key)
 struct spreading {
     const struct view *view;
     struct neighbours neighbours;
-    struct sums documents; /* part and document */
-    struct sums sessions;  /* by the hash of their names: sums of squares */
+    struct key_sums documents; /* part and document */
+    struct key_sums sessions;  /* by the hash of their names: sums of squares */
 };
 
 static uint64_t key_of(uint32_t part, uint32_t document)

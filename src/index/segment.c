@@ -15,7 +15,7 @@ static const char MAGIC[8] = {'f', 'o', 'r', 'a', 'g', 'e', '/', 's'};
 #define VERSION         4u
 #define BYTE_ORDER_MARK 0x01020304u
 
-enum section {
+enum segment_section {
     SECTION_IDS,
     SECTION_CREATED,
     SECTION_EXPIRES,
@@ -42,7 +42,7 @@ enum section {
     SECTION_COUNT
 };
 
-struct header {
+struct segment_header {
     char magic[sizeof MAGIC];
     uint32_t version;
     uint32_t byte_order;
@@ -88,7 +88,8 @@ static const struct {
 
 /* ---- reading ---- */
 
-static bool section_fits(const struct header *header, enum section section, size_t length)
+static bool section_fits(const struct segment_header *header, enum segment_section section,
+                         size_t length)
 {
     uint64_t offset = header->sections[section].offset;
     uint64_t bytes = header->sections[section].length;
@@ -101,7 +102,7 @@ static bool section_fits(const struct header *header, enum section section, size
 
 int segment_open(struct segment *segment, const void *bytes, size_t length)
 {
-    struct header header;
+    struct segment_header header;
     *segment = (struct segment){.bytes = bytes, .length = length};
     if (length < sizeof header) {
         return ERR_INVALID;
@@ -113,7 +114,7 @@ int segment_open(struct segment *segment, const void *bytes, size_t length)
     const void *at[SECTION_COUNT];
     uint32_t counts[SECTION_COUNT];
     for (int i = 0; i < SECTION_COUNT && fits; i++) {
-        fits = section_fits(&header, (enum section)i, length);
+        fits = section_fits(&header, (enum segment_section)i, length);
         at[i] = fits ? segment->bytes + header.sections[i].offset : NULL;
         counts[i] = (uint32_t)(header.sections[i].length / SHAPES[i].item);
     }
@@ -315,22 +316,22 @@ void segment_add_term(struct segment_draft *draft, const char *text, size_t leng
     dictionary_add(&draft->terms, text, length, &lists);
 }
 
-struct writing {
+struct segment_writing {
     struct segment_draft *draft;
-    struct header header;
+    struct segment_header header;
     struct buf out;
     struct ordered *names; /* those that are used, in order */
     uint32_t *ranks;       /* of each name of the draft; SYMBOL_NONE: not used */
 };
 
-static void use_name(struct writing *writing, uint32_t name)
+static void use_name(struct segment_writing *writing, uint32_t name)
 {
     if (name != SYMBOL_NONE) {
         writing->ranks[name] = 0;
     }
 }
 
-static int rank_names(struct writing *writing)
+static int rank_names(struct segment_writing *writing)
 {
     const struct segment_draft *draft = writing->draft;
     const struct symbols *names = draft->names;
@@ -364,21 +365,21 @@ static int rank_names(struct writing *writing)
 }
 
 /* Begins a section where the last one ended, at a multiple of eight. */
-static void begin_section(struct writing *writing, enum section section)
+static void begin_section(struct segment_writing *writing, enum segment_section section)
 {
     static const char ZEROS[8];
     buf_append(&writing->out, ZEROS, (8 - writing->out.length % 8) % 8);
     writing->header.sections[section].offset = writing->out.length;
 }
 
-static void end_section(struct writing *writing, enum section section)
+static void end_section(struct segment_writing *writing, enum segment_section section)
 {
     writing->header.sections[section].length =
         writing->out.length - writing->header.sections[section].offset;
 }
 
-static void put_section(struct writing *writing, enum section section, const void *bytes,
-                        size_t length)
+static void put_section(struct segment_writing *writing, enum segment_section section,
+                        const void *bytes, size_t length)
 {
     begin_section(writing, section);
     if (length > 0) {
@@ -387,23 +388,23 @@ static void put_section(struct writing *writing, enum section section, const voi
     end_section(writing, section);
 }
 
-static void put_u32(struct writing *writing, uint32_t number)
+static void put_u32(struct segment_writing *writing, uint32_t number)
 {
     buf_append(&writing->out, &number, sizeof number);
 }
 
-static uint32_t rank_of(const struct writing *writing, uint32_t name)
+static uint32_t rank_of(const struct segment_writing *writing, uint32_t name)
 {
     return name == SYMBOL_NONE ? SYMBOL_NONE : writing->ranks[name];
 }
 
-static void put_columns(struct writing *writing)
+static void put_columns(struct segment_writing *writing)
 {
     const struct segment_draft *draft = writing->draft;
     for (int section = SECTION_IDS; section <= SECTION_LANGUAGES; section++) {
         uint32_t tags = 0;
         uint32_t passages = 0;
-        begin_section(writing, (enum section)section);
+        begin_section(writing, (enum segment_section)section);
         for (uint32_t i = 0; i < draft->document_count; i++) {
             const struct segment_document *document = &draft->documents[i];
             const int64_t LARGE[] = {document->id, document->created_ms, document->expires_ms,
@@ -430,11 +431,11 @@ static void put_columns(struct writing *writing)
         if (section == SECTION_TAG_STARTS || section == SECTION_PASSAGE_STARTS) {
             put_u32(writing, section == SECTION_TAG_STARTS ? tags : passages);
         }
-        end_section(writing, (enum section)section);
+        end_section(writing, (enum segment_section)section);
     }
 }
 
-static void put_names(struct writing *writing)
+static void put_names(struct segment_writing *writing)
 {
     uint32_t start = 0;
     begin_section(writing, SECTION_NAME_STARTS);
@@ -467,7 +468,7 @@ static int by_place(const void *left, const void *right)
                                     : (a->document > b->document) - (a->document < b->document);
 }
 
-static int put_members(struct writing *writing)
+static int put_members(struct segment_writing *writing)
 {
     const struct segment_draft *draft = writing->draft;
     struct member *members = malloc((draft->document_count + (size_t)1) * sizeof *members);
@@ -500,15 +501,15 @@ static int put_members(struct writing *writing)
     return OK;
 }
 
-static void put_dictionary(struct writing *writing, enum section blocks,
+static void put_dictionary(struct segment_writing *writing, enum segment_section blocks,
                            const struct dictionary_writer *dictionary)
 {
     put_section(writing, blocks, dictionary->blocks.data, dictionary->blocks.length);
-    put_section(writing, (enum section)(blocks + 1), dictionary->bytes.data,
+    put_section(writing, (enum segment_section)(blocks + 1), dictionary->bytes.data,
                 dictionary->bytes.length);
 }
 
-static int put_all(struct writing *writing)
+static int put_all(struct segment_writing *writing)
 {
     struct segment_draft *draft = writing->draft;
     buf_append(&writing->out, &writing->header, sizeof writing->header);
@@ -525,7 +526,7 @@ static int put_all(struct writing *writing)
     return status;
 }
 
-static int errors_of(const struct writing *writing)
+static int errors_of(const struct segment_writing *writing)
 {
     const struct segment_draft *draft = writing->draft;
     const struct buf *BUFFERS[] = {&writing->out,           &draft->lists,
@@ -550,7 +551,7 @@ static void fit(struct buf *out)
 
 int segment_write(struct segment_draft *draft, uint8_t **bytes, size_t *length)
 {
-    struct writing writing = {.draft = draft};
+    struct segment_writing writing = {.draft = draft};
     writing.header.version = VERSION;
     writing.header.byte_order = BYTE_ORDER_MARK;
     writing.header.documents = draft->document_count;

@@ -44,7 +44,7 @@ struct shelf_file {
     atomic_uchar *states; /* of the blocks: enum block_state */
 };
 
-struct view {
+struct mapped_view {
     struct shelf_view base; /* first */
     atomic_size_t users;
     /* Keeps the manifest's inode from being used again, so that it tells manifests apart; NULL:
@@ -62,7 +62,7 @@ struct shelf {
     char *manifest; /* its path */
     unsigned char identity[SHA256_SIZE];
     pthread_mutex_t lock; /* guards the next two */
-    struct view *view;
+    struct mapped_view *view;
     bool claimed;
     /* Of whoever claimed it: */
     int folder_fd;
@@ -214,9 +214,9 @@ bool shelf_sound(const struct shelf_segment *segment, size_t offset, size_t leng
 /* ---- views ---- */
 
 /* An empty one; it has one user. */
-static struct view *view_new(void)
+static struct mapped_view *view_new(void)
 {
-    struct view *view = calloc(1, sizeof *view);
+    struct mapped_view *view = calloc(1, sizeof *view);
     if (view) {
         atomic_store(&view->users, 1);
         view->base.segments = view->segments;
@@ -224,7 +224,7 @@ static struct view *view_new(void)
     return view;
 }
 
-static void release_view(struct view *view)
+static void release_view(struct mapped_view *view)
 {
     if (view && atomic_fetch_sub(&view->users, 1) == 1) {
         for (size_t i = 0; i < view->base.count; i++) {
@@ -236,7 +236,7 @@ static void release_view(struct view *view)
 }
 
 /* The file of a segment as the last view has it; NULL when it has not, or it is damaged. */
-static struct shelf_file *known_file(const struct view *last,
+static struct shelf_file *known_file(const struct mapped_view *last,
                                      const struct manifest_segment *segment)
 {
     for (size_t i = 0; i < last->base.count; i++) {
@@ -250,8 +250,8 @@ static struct shelf_file *known_file(const struct view *last,
     return NULL;
 }
 
-static int take_segments(int folder, const struct manifest *manifest, const struct view *last,
-                         struct view *view)
+static int take_segments(int folder, const struct manifest *manifest,
+                         const struct mapped_view *last, struct mapped_view *view)
 {
     int status = OK;
     view->base.seen = manifest->seen;
@@ -275,7 +275,7 @@ static int take_segments(int folder, const struct manifest *manifest, const stru
 }
 
 /* From a copy, which does not change while it is read. */
-static int take_manifest(int folder, struct view *view, struct manifest *manifest)
+static int take_manifest(int folder, struct mapped_view *view, struct manifest *manifest)
 {
     struct stat about;
     int fd;
@@ -302,7 +302,7 @@ static int take_manifest(int folder, struct view *view, struct manifest *manifes
 }
 
 /* The view of what the folder holds now. */
-static int load(const struct shelf *shelf, struct view **out)
+static int load(const struct shelf *shelf, struct mapped_view **out)
 {
     int folder;
     struct manifest manifest;
@@ -310,7 +310,7 @@ static int load(const struct shelf *shelf, struct view **out)
     if (status != OK) {
         return status;
     }
-    struct view *view = view_new();
+    struct mapped_view *view = view_new();
     status = view ? take_manifest(folder, view, &manifest) : ERR_NOMEM;
     if (status == OK && memcmp(manifest.identity, shelf->identity, SHA256_SIZE) != 0) {
         status = ERR_INVALID;
@@ -328,7 +328,7 @@ static int load(const struct shelf *shelf, struct view **out)
 }
 
 /* Whether the view is of this manifest. */
-static bool is_of(const struct view *view, const struct stat *manifest)
+static bool is_of(const struct mapped_view *view, const struct stat *manifest)
 {
     return view->manifest && view->device == manifest->st_dev && view->inode == manifest->st_ino &&
            view->size == manifest->st_size && !mapping_damaged(view->manifest);
@@ -340,7 +340,7 @@ static int refresh(struct shelf *shelf)
 {
     struct stat before;
     struct stat after;
-    struct view *view = NULL;
+    struct mapped_view *view = NULL;
     int status = ERR_INVALID;
     for (int i = 0; i < MOST_TRIES && status == ERR_INVALID; i++) {
         if (lstat(shelf->manifest, &before) != 0) {
@@ -371,10 +371,10 @@ int shelf_refresh(struct shelf *shelf)
     return status;
 }
 
-static struct view *hold(struct shelf *shelf)
+static struct mapped_view *hold(struct shelf *shelf)
 {
     pthread_mutex_lock(&shelf->lock);
-    struct view *view = shelf->view;
+    struct mapped_view *view = shelf->view;
     atomic_fetch_add(&view->users, 1);
     pthread_mutex_unlock(&shelf->lock);
     return view;
@@ -387,12 +387,12 @@ struct shelf_view *shelf_hold(struct shelf *shelf)
 
 void shelf_release(struct shelf_view *view)
 {
-    release_view((struct view *)view);
+    release_view((struct mapped_view *)view);
 }
 
 /* ---- the writer's claim ---- */
 
-static bool is_named(const struct view *view, uint64_t number)
+static bool is_named(const struct mapped_view *view, uint64_t number)
 {
     bool named = false;
     for (size_t i = 0; i < view->base.count; i++) {
@@ -401,7 +401,7 @@ static bool is_named(const struct view *view, uint64_t number)
     return named;
 }
 
-static bool is_leftover(const char *name, const struct view *view)
+static bool is_leftover(const char *name, const struct mapped_view *view)
 {
     char again[SEGMENT_SIZE];
     uint64_t number = strtoull(name, NULL, 16);
@@ -417,7 +417,7 @@ static bool remove_entry(int folder, const char *name)
 
 /* What is on the disk and not in the view. What cannot be removed stays: a writer that it is in the
  * way of fails then. */
-static void remove_leftovers(const struct shelf *shelf, const struct view *view)
+static void remove_leftovers(const struct shelf *shelf, const struct mapped_view *view)
 {
     int fd = openat(shelf->folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *listing = fd >= 0 ? fdopendir(fd) : NULL;
@@ -436,7 +436,7 @@ static void remove_leftovers(const struct shelf *shelf, const struct view *view)
 /* An empty view whose numbers nobody has used: a reader may still have an older manifest. */
 static int begin_again(struct shelf *shelf)
 {
-    struct view *view = view_new();
+    struct mapped_view *view = view_new();
     int status = view ? id_random(&view->next, sizeof view->next) : ERR_NOMEM;
     if (status != OK) {
         release_view(view);
@@ -493,7 +493,7 @@ static int open_for_writing(struct shelf *shelf)
 /* From what is there now. */
 static void tidy(struct shelf *shelf)
 {
-    struct view *view = hold(shelf);
+    struct mapped_view *view = hold(shelf);
     remove_leftovers(shelf, view);
     shelf->next = view->next;
     release_view(view);
@@ -650,7 +650,7 @@ static int append(struct manifest *manifest, const struct manifest_segment *segm
 }
 
 /* The segments in their new order. */
-static int arrange(const struct view *view, const struct shelf_change *change,
+static int arrange(const struct mapped_view *view, const struct shelf_change *change,
                    struct manifest *manifest)
 {
     size_t gone = 0;
@@ -669,7 +669,7 @@ static int arrange(const struct view *view, const struct shelf_change *change,
     return status == OK && gone != change->gone_count ? ERR_INVALID : status;
 }
 
-static int plan(const struct shelf *shelf, const struct view *view,
+static int plan(const struct shelf *shelf, const struct mapped_view *view,
                 const struct shelf_change *change, struct manifest *manifest)
 {
     uint64_t bytes = 0;
@@ -730,7 +730,7 @@ static void unlink_gone(const struct shelf *shelf, const struct shelf_change *ch
 int shelf_change(struct shelf *shelf, const struct shelf_change *change)
 {
     struct manifest manifest;
-    struct view *view = hold(shelf);
+    struct mapped_view *view = hold(shelf);
     int status = OK;
     for (size_t i = 0; i < change->draft_count && status == OK; i++) {
         status = finish_draft(change->drafts[i]);

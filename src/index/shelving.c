@@ -14,7 +14,7 @@
 #define MOST_TIERS 16u
 
 /* A segment that leaves, as it was when the save began. */
-struct leaving {
+struct leaving_segment {
     struct view_keeper *keeper;
     struct segment segment;
     uint8_t *dead;
@@ -32,7 +32,7 @@ struct shelving {
     struct shelf *shelf; /* NULL: in memory */
     struct shelving_source source;
     uint32_t most; /* documents that one segment gets */
-    struct leaving *leaving;
+    struct leaving_segment *leaving;
     size_t count;
     struct shelf_draft *drafts[LIMIT_INDEX_SEGMENTS];
     size_t draft_count;
@@ -146,7 +146,7 @@ static size_t dead_bytes(const struct segment *segment)
 
 static int note_leaving(struct shelving *shelving, struct view_part *part)
 {
-    struct leaving *leaving = &shelving->leaving[shelving->count];
+    struct leaving_segment *leaving = &shelving->leaving[shelving->count];
     leaving->dead = malloc(dead_bytes(&part->segment));
     if (!leaving->dead) {
         return ERR_NOMEM;
@@ -261,7 +261,7 @@ static int write_draft(struct shelving *shelving, const void *bytes, size_t leng
 /* Those from `first` on become one segment; as it is where there is one, all of which lives. */
 static int write_group(struct shelving *shelving, size_t first, size_t count, uint32_t living)
 {
-    const struct leaving *only = &shelving->leaving[first];
+    const struct leaving_segment *only = &shelving->leaving[first];
     if (living == 0) {
         return OK;
     }
@@ -337,7 +337,7 @@ int shelving_write(struct shelving *shelving)
 /* ---- ending ---- */
 
 /* The part that leaves; NULL when it is gone already. */
-static struct view_part *part_of(struct view *view, const struct leaving *leaving)
+static struct view_part *part_of(struct view *view, const struct leaving_segment *leaving)
 {
     for (uint32_t i = 0; i < view->count; i++) {
         if (view->parts[i].segment.bytes == leaving->segment.bytes) {

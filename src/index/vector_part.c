@@ -18,7 +18,7 @@
 #define LEAST_CODED 4096u /* places, whose mean says something */
 #define BLOCK       DOTS_CODES
 
-struct header {
+struct part_header {
     uint64_t magic;
     uint32_t dimensions;
     uint32_t count;
@@ -27,7 +27,7 @@ struct header {
 };
 
 /* Where each begins, and where all of it ends. */
-enum section { LABEL, MEAN, IDS, MARKS, SCALES, CHECKS, CODES, ROWS, SECTIONS };
+enum part_section { LABEL, MEAN, IDS, MARKS, SCALES, CHECKS, CODES, ROWS, SECTIONS };
 struct layout {
     uint64_t starts[SECTIONS];
     uint64_t lengths[SECTIONS];
@@ -44,7 +44,7 @@ static size_t vector_words(size_t dimensions)
 }
 
 /* None of it overflows: what is counted has 32 bits, and dimensions have a ceiling. */
-static struct layout lay_out(const struct header *header)
+static struct layout lay_out(const struct part_header *header)
 {
     uint64_t count = header->count;
     uint64_t blocks = (count + BLOCK - 1) / BLOCK;
@@ -71,7 +71,7 @@ static struct layout lay_out(const struct header *header)
 
 int vector_part_head(const void *bytes, size_t length, struct vector_part *part)
 {
-    struct header header;
+    struct part_header header;
     if (length < sizeof header) {
         return ERR_INVALID;
     }
@@ -127,18 +127,18 @@ bool vector_part_row_sound(const struct vector_part *part, uint32_t place)
 /* ---- writing ---- */
 
 /* A living place of an input. */
-struct entry {
+struct part_entry {
     int64_t id;
     uint32_t input;
     uint32_t place;
 };
 
-struct writing {
+struct part_writing {
     const struct vector_input *inputs;
     size_t input_count;
-    struct header header;
+    struct part_header header;
     size_t stride;
-    struct entry *entries; /* in the order of ids */
+    struct part_entry *entries; /* in the order of ids */
     float *mean;
     uint64_t at; /* bytes that were written */
     vector_emit emit;
@@ -147,8 +147,8 @@ struct writing {
 
 static int by_id(const void *left, const void *right)
 {
-    const struct entry *a = left;
-    const struct entry *b = right;
+    const struct part_entry *a = left;
+    const struct part_entry *b = right;
     return a->id != b->id         ? (a->id < b->id ? -1 : 1)
            : a->input != b->input ? (a->input < b->input ? -1 : 1)
                                   : (a->place > b->place) - (a->place < b->place);
@@ -159,7 +159,7 @@ static bool lives(const struct vector_input *input, uint32_t place)
     return !input->dead || !(input->dead[place / 8] >> place % 8 & 1);
 }
 
-static int list_entries(struct writing *writing)
+static int list_entries(struct part_writing *writing)
 {
     size_t room = 0;
     uint32_t count = 0;
@@ -173,7 +173,7 @@ static int list_entries(struct writing *writing)
     for (uint32_t i = 0; i < writing->input_count; i++) {
         for (uint32_t j = 0; j < writing->inputs[i].count; j++) {
             if (lives(&writing->inputs[i], j)) {
-                writing->entries[count++] = (struct entry){writing->inputs[i].ids[j], i, j};
+                writing->entries[count++] = (struct part_entry){writing->inputs[i].ids[j], i, j};
             }
         }
     }
@@ -182,15 +182,15 @@ static int list_entries(struct writing *writing)
     return count > 0 ? OK : ERR_INVALID;
 }
 
-static const uint8_t *row_of(const struct writing *writing, uint32_t entry)
+static const uint8_t *row_of(const struct part_writing *writing, uint32_t entry)
 {
-    const struct entry *one = &writing->entries[entry];
+    const struct part_entry *one = &writing->entries[entry];
     return writing->inputs[one->input].rows + one->place * writing->stride;
 }
 
-static void numbers_of(const struct writing *writing, uint32_t entry, float *numbers)
+static void numbers_of(const struct part_writing *writing, uint32_t entry, float *numbers)
 {
-    const struct entry *one = &writing->entries[entry];
+    const struct part_entry *one = &writing->entries[entry];
     const uint8_t *row = row_of(writing, entry);
     float scale = writing->inputs[one->input].scales[one->place];
     for (size_t i = 0; i < writing->header.dimensions; i++) {
@@ -199,11 +199,11 @@ static void numbers_of(const struct writing *writing, uint32_t entry, float *num
 }
 
 /* What was damaged must not be written again as if it were sound. */
-static bool rows_are_sound(const struct writing *writing)
+static bool rows_are_sound(const struct part_writing *writing)
 {
     bool sound = true;
     for (uint32_t i = 0; i < writing->header.count; i++) {
-        const struct entry *one = &writing->entries[i];
+        const struct part_entry *one = &writing->entries[i];
         const uint32_t *checks = writing->inputs[one->input].checks;
         sound = sound &&
                 (!checks || check_of(row_of(writing, i), writing->stride) == checks[one->place]);
@@ -211,7 +211,7 @@ static bool rows_are_sound(const struct writing *writing)
     return sound;
 }
 
-static int find_mean(struct writing *writing)
+static int find_mean(struct part_writing *writing)
 {
     float numbers[LIMIT_MEANING_DIMENSIONS];
     size_t dimensions = writing->header.dimensions;
@@ -228,14 +228,14 @@ static int find_mean(struct writing *writing)
     return OK;
 }
 
-static int put(struct writing *writing, const void *bytes, size_t length)
+static int put(struct part_writing *writing, const void *bytes, size_t length)
 {
     writing->at += length;
     return length > 0 ? writing->emit(writing->context, bytes, length) : OK;
 }
 
 /* Zeros up to where a section begins. */
-static int align(struct writing *writing)
+static int align(struct part_writing *writing)
 {
     static const char ZEROS[ALIGNMENT] = {0};
     return put(writing, ZEROS, (ALIGNMENT - writing->at % ALIGNMENT) % ALIGNMENT);
@@ -253,7 +253,7 @@ void vector_code(const float *numbers, const float *mean, size_t dimensions, uin
     }
 }
 
-static int put_codes(struct writing *writing)
+static int put_codes(struct part_writing *writing)
 {
     float numbers[LIMIT_MEANING_DIMENSIONS];
     uint64_t code[LIMIT_MEANING_DIMENSIONS / 64];
@@ -277,11 +277,11 @@ static int put_codes(struct writing *writing)
 }
 
 /* A number of each place, from where its input has it. */
-static int put_numbers(struct writing *writing, enum section section)
+static int put_numbers(struct part_writing *writing, enum part_section section)
 {
     int status = align(writing);
     for (uint32_t i = 0; i < writing->header.count && status == OK; i++) {
-        const struct entry *one = &writing->entries[i];
+        const struct part_entry *one = &writing->entries[i];
         const struct vector_input *input = &writing->inputs[one->input];
         uint32_t check;
         switch (section) {
@@ -306,9 +306,9 @@ static int put_numbers(struct writing *writing, enum section section)
     return status;
 }
 
-static int put_all(struct writing *writing, const char *label)
+static int put_all(struct part_writing *writing, const char *label)
 {
-    const struct header *header = &writing->header;
+    const struct part_header *header = &writing->header;
     int status = put(writing, header, sizeof *header);
     status = status == OK ? align(writing) : status;
     status = status == OK ? put(writing, label, header->label_length + (size_t)1) : status;
@@ -316,7 +316,7 @@ static int put_all(struct writing *writing, const char *label)
     if (status == OK && header->is_coded) {
         status = put(writing, writing->mean, header->dimensions * sizeof *writing->mean);
     }
-    for (enum section section = IDS; section <= CHECKS && status == OK; section++) {
+    for (enum part_section section = IDS; section <= CHECKS && status == OK; section++) {
         status = put_numbers(writing, section);
     }
     status = status == OK ? align(writing) : status;
@@ -329,7 +329,7 @@ static int put_all(struct writing *writing, const char *label)
 int vector_part_write(const struct vector_input *inputs, size_t count, size_t dimensions,
                       const char *label, vector_emit emit, void *context)
 {
-    struct writing writing = {
+    struct part_writing writing = {
         .inputs = inputs,
         .input_count = count,
         .header = {.magic = MAGIC,

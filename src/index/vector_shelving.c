@@ -12,7 +12,7 @@
 #define MOST_TIERS  16u /* which is more than there are */
 
 /* Places that leave, as they were when the save began. */
-struct leaving {
+struct leaving_vectors {
     struct vector_input input;
     uint64_t number; /* on the shelf; 0: they are fresh, and the copy is `fresh` */
     uint32_t living;
@@ -28,7 +28,7 @@ struct vector_shelving {
     uint32_t most;  /* places that one file gets */
     uint32_t until; /* fresh places that leave */
     void *fresh;    /* a copy of those that live */
-    struct leaving *leaving;
+    struct leaving_vectors *leaving;
     size_t count;
     uint64_t *gone;
     size_t gone_count;
@@ -159,7 +159,7 @@ static int copy_fresh(struct vector_shelving *shelving, const struct vectors *ve
             count++;
         }
     }
-    shelving->leaving[shelving->count++] = (struct leaving){
+    shelving->leaving[shelving->count++] = (struct leaving_vectors){
         .input = {.ids = ids, .marks = marks, .scales = scales, .rows = rows, .count = count},
         .living = count,
     };
@@ -169,7 +169,7 @@ static int copy_fresh(struct vector_shelving *shelving, const struct vectors *ve
 static int note_leaving(struct vector_shelving *shelving, const struct vectors_kept *kept)
 {
     const struct vector_part *part = &kept->part;
-    struct leaving *leaving = &shelving->leaving[shelving->count];
+    struct leaving_vectors *leaving = &shelving->leaving[shelving->count];
     size_t bytes = part->count / 8 + (size_t)1;
     leaving->dead = malloc(bytes);
     if (!leaving->dead) {

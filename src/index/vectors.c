@@ -362,7 +362,7 @@ void vectors_compact(struct vectors *vectors, uint32_t first)
 /* ---- searching ---- */
 
 /* A question, and what was found so far: a heap whose first is the worst of the kept. */
-struct search {
+struct vector_search {
     const struct vectors *vectors;
     int8_t *question;
     float scale;
@@ -377,35 +377,36 @@ struct search {
 };
 
 /* Places that are searched alike: those of a file, or the fresh ones where there is none. */
-struct places {
+struct vector_places {
     const struct vectors *vectors;
     const struct vectors_kept *kept; /* NULL: the fresh ones */
     uint32_t count;
 };
 
-static struct places fresh_places(const struct vectors *vectors)
+static struct vector_places fresh_places(const struct vectors *vectors)
 {
-    return (struct places){vectors, NULL, vectors->count};
+    return (struct vector_places){vectors, NULL, vectors->count};
 }
 
-static struct places kept_places(const struct vectors *vectors, size_t which)
+static struct vector_places kept_places(const struct vectors *vectors, size_t which)
 {
-    return (struct places){vectors, &vectors->kept[which], vectors->kept[which].part.count};
+    return (struct vector_places){vectors, &vectors->kept[which], vectors->kept[which].part.count};
 }
 
 /* The text at a place; 0: it is dead. */
-static int64_t text_at(const struct places *places, uint32_t place)
+static int64_t text_at(const struct vector_places *places, uint32_t place)
 {
     return !places->kept                  ? id_at(places->vectors, place)
            : is_dead(places->kept, place) ? 0
                                           : places->kept->part.ids[place];
 }
 
-static int search_start(struct search *search, const struct vectors *vectors, const float *question)
+static int search_start(struct vector_search *search, const struct vectors *vectors,
+                        const float *question)
 {
-    *search = (struct search){.vectors = vectors,
-                              .question = calloc(1, vectors->stride),
-                              .is_damaged = vectors->is_damaged};
+    *search = (struct vector_search){.vectors = vectors,
+                                     .question = calloc(1, vectors->stride),
+                                     .is_damaged = vectors->is_damaged};
     if (!search->question) {
         return ERR_NOMEM;
     }
@@ -418,7 +419,7 @@ static int search_start(struct search *search, const struct vectors *vectors, co
 
 /* The cosine of one passage. A row that is not what was written spoils the search, which its owner
  * learns from vector_shelving_sound(). */
-static double compare_place(const struct search *search, const struct places *places,
+static double compare_place(const struct vector_search *search, const struct vector_places *places,
                             uint32_t place)
 {
     const struct vectors *vectors = search->vectors;
@@ -440,8 +441,8 @@ static double compare_place(const struct search *search, const struct places *pl
 }
 
 /* How near the text is whose first passage stands there; `after` gets the place behind its last. */
-static double nearest(const struct search *search, const struct places *places, uint32_t place,
-                      uint32_t *after)
+static double nearest(const struct vector_search *search, const struct vector_places *places,
+                      uint32_t place, uint32_t *after)
 {
     int64_t id = text_at(places, place);
     double best = -1;
@@ -463,7 +464,7 @@ static int by_rank(const void *left, const void *right)
     return before(left, right) ? -1 : before(right, left) ? 1 : 0;
 }
 
-static void sift(struct search *search, size_t at)
+static void sift(struct vector_search *search, size_t at)
 {
     struct vectors_hit *heap = search->heap;
     for (;;) {
@@ -481,7 +482,7 @@ static void sift(struct search *search, size_t at)
     }
 }
 
-static bool does_pass(struct search *search, int64_t id)
+static bool does_pass(struct vector_search *search, int64_t id)
 {
     bool passed = !search->passes || search->passes(search->context, id);
     search->asked++;
@@ -491,7 +492,7 @@ static bool does_pass(struct search *search, int64_t id)
 
 /* Keeps the hit where it is among the best. Whether a text passes is asked last, unless it is known
  * to: it costs more. */
-static void offer(struct search *search, const struct vectors_hit *hit, bool known)
+static void offer(struct vector_search *search, const struct vectors_hit *hit, bool known)
 {
     bool full = search->count == search->most;
     if ((full && !before(hit, &search->heap[0])) || (!known && !does_pass(search, hit->id))) {
@@ -508,7 +509,7 @@ static void offer(struct search *search, const struct vectors_hit *hit, bool kno
     }
 }
 
-static void compare_all(struct search *search, const struct places *places)
+static void compare_all(struct vector_search *search, const struct vector_places *places)
 {
     for (uint32_t place = 0; place < places->count;) {
         int64_t id = text_at(places, place);
@@ -592,8 +593,8 @@ static struct nearness *nearness_find(const struct vectors *vectors, const float
 /* Compares the text that the place is of, where it passes and was not compared yet. Whether it was.
  * The bits are those of the part. Where all pass so far, only those that are among the best are
  * asked whether they do: a search without a filter compares thousands, and shows a few. */
-static bool compare_text(struct search *search, const struct places *places, uint64_t *seen,
-                         uint32_t place)
+static bool compare_text(struct vector_search *search, const struct vector_places *places,
+                         uint64_t *seen, uint32_t place)
 {
     int64_t id = text_at(places, place);
     while (id != 0 && place > 0 && text_at(places, place - 1) == id) {
@@ -624,7 +625,7 @@ static void fetch_row(const struct vector_part *part, uint32_t place)
 }
 
 /* Compares the texts of a part with so many differences. How many there were. */
-static size_t compare_some(struct search *search, const struct places *places,
+static size_t compare_some(struct vector_search *search, const struct vector_places *places,
                            const uint16_t *differences, uint64_t *seen, size_t low, size_t high)
 {
     uint32_t coming[AHEAD];
@@ -646,13 +647,13 @@ static size_t compare_some(struct search *search, const struct places *places,
 }
 
 /* The same in all parts. */
-static size_t compare_band(struct search *search, struct nearness *nearness, size_t low,
+static size_t compare_band(struct vector_search *search, struct nearness *nearness, size_t low,
                            size_t high)
 {
     size_t compared = 0;
     size_t first = 0;
     for (size_t i = 0; i < search->vectors->kept_count; i++) {
-        struct places places = kept_places(search->vectors, i);
+        struct vector_places places = kept_places(search->vectors, i);
         if (places.kept->part.codes) {
             compared += compare_some(search, &places, nearness->differences + first,
                                      nearness->seen + first / 64, low, high);
@@ -665,7 +666,7 @@ static size_t compare_band(struct search *search, struct nearness *nearness, siz
 /* Compares those whose signs are nearest: one in LIMIT_VECTORS_PART, and some times as many as are
  * wanted, of those that pass. They are taken band by band: first as many as should do, and where a
  * filter lets too few of them pass, some times as many. */
-static int compare_nearest(struct search *search, const float *question)
+static int compare_nearest(struct vector_search *search, const float *question)
 {
     const struct vectors *vectors = search->vectors;
     struct nearness *nearness = nearness_find(vectors, question);
@@ -701,7 +702,7 @@ int vectors_search(const struct vectors *vectors, const float *question, size_t 
                    vectors_passes passes, const void *context, struct vectors_hit *hits,
                    size_t *count)
 {
-    struct search search;
+    struct vector_search search;
     bool exact = all_places(vectors) <= LIMIT_VECTORS_EXACT;
     *count = 0;
     if (vectors->dimensions == 0 || most == 0) {
@@ -715,7 +716,7 @@ int vectors_search(const struct vectors *vectors, const float *question, size_t 
     search.most = most;
     search.passes = passes;
     search.context = context;
-    struct places places = fresh_places(vectors);
+    struct vector_places places = fresh_places(vectors);
     compare_all(&search, &places);
     for (size_t i = 0; i < vectors->kept_count; i++) {
         places = kept_places(vectors, i);
@@ -733,8 +734,8 @@ int vectors_search(const struct vectors *vectors, const float *question, size_t 
 }
 
 /* Every `step`th place, from the `first` on. */
-static double sample_places(const struct search *search, const struct places *places, size_t step,
-                            size_t *first, size_t *sample)
+static double sample_places(const struct vector_search *search, const struct vector_places *places,
+                            size_t step, size_t *first, size_t *sample)
 {
     double sum = 0;
     for (; *first < places->count; *first += step) {
@@ -751,14 +752,14 @@ static double sample_places(const struct search *search, const struct places *pl
 int vectors_usual(const struct vectors *vectors, const float *question, double *usual,
                   size_t *sample)
 {
-    struct search search = {0};
+    struct vector_search search = {0};
     double sum = 0;
     size_t first = 0;
     size_t step = all_places(vectors) / SAMPLE + 1;
     *sample = 0;
     int status = vectors->dimensions ? search_start(&search, vectors, question) : OK;
     if (status == OK && vectors->dimensions) {
-        struct places places = fresh_places(vectors);
+        struct vector_places places = fresh_places(vectors);
         sum = sample_places(&search, &places, step, &first, sample);
         for (size_t i = 0; i < vectors->kept_count; i++) {
             places = kept_places(vectors, i);
@@ -771,7 +772,7 @@ int vectors_usual(const struct vectors *vectors, const float *question, double *
 }
 
 /* Where the first passage of a text is. */
-static uint32_t look_up(const struct vectors *vectors, int64_t id, struct places *places)
+static uint32_t look_up(const struct vectors *vectors, int64_t id, struct vector_places *places)
 {
     uint32_t place = find(vectors, id);
     *places = fresh_places(vectors);
@@ -785,10 +786,10 @@ static uint32_t look_up(const struct vectors *vectors, int64_t id, struct places
 int vectors_compare(const struct vectors *vectors, const float *question, struct vectors_hit *texts,
                     size_t count, double none)
 {
-    struct search search = {0};
+    struct vector_search search = {0};
     int status = vectors->dimensions ? search_start(&search, vectors, question) : OK;
     for (size_t i = 0; i < count && status == OK; i++) {
-        struct places places;
+        struct vector_places places;
         uint32_t after;
         uint32_t place = look_up(vectors, texts[i].id, &places);
         texts[i].cosine = place == NO_PLACE ? none : nearest(&search, &places, place, &after);

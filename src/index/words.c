@@ -100,7 +100,7 @@ LEFT_OUT(russian_KOI8_R);
 #define CACHE_AFTER 256u /* words: a reader of a short question never pays for it */
 #define CACHE_BYTES 17u  /* of a word; longer ones are rare, and a slot is one line of memory */
 
-struct cached {
+struct cached_word {
     uint32_t note;  /* of the taker, on the term */
     uint16_t stops; /* languages in which it is a stop word */
     uint8_t length; /* 0: the slot is free */
@@ -112,16 +112,16 @@ struct cached {
     char term[CACHE_BYTES + 1];
 };
 
-_Static_assert(sizeof(struct cached) == 64 && LANGUAGE_COUNT <= 16, "a slot is one line");
+_Static_assert(sizeof(struct cached_word) == 64 && LANGUAGE_COUNT <= 16, "a slot is one line");
 
 struct word_reader {
     struct sb_stemmer *stemmers[LANGUAGE_COUNT]; /* made at first use */
-    struct cached *cache;                        /* NULL: not yet, or no memory for it */
+    struct cached_word *cache;                   /* NULL: not yet, or no memory for it */
     unsigned int seen;
 };
 
 /* One run over a text. */
-struct walk {
+struct word_walk {
     struct word_reader *reader;
     const char *text;
     const char *end;
@@ -163,7 +163,7 @@ bool words_compound(enum language language)
 /* ---- one word ---- */
 
 /* The stem of a word in its composed lower-case form; the word itself where there is none. */
-static int stem(struct walk *walk, struct fold_text *word)
+static int stem(struct word_walk *walk, struct fold_text *word)
 {
     struct sb_stemmer **stemmer = &walk->reader->stemmers[walk->language];
     if (!*stemmer) {
@@ -197,15 +197,15 @@ static bool has_digit(const struct fold_text *word)
 }
 
 /* A word with everything that is known of it. */
-struct made {
+struct made_word {
     struct fold_text term;
     struct fold_text folded;
     uint32_t stops;
 };
 
 /* Folds and stems. What holds a digit is a name or a number: never stemmed. */
-static int make(struct walk *walk, const char *start, size_t length, enum word_kind kind,
-                struct made *made)
+static int make(struct word_walk *walk, const char *start, size_t length, enum word_kind kind,
+                struct made_word *made)
 {
     fold_case(&made->term, start, length);
     made->folded = made->term;
@@ -222,7 +222,7 @@ static int make(struct walk *walk, const char *start, size_t length, enum word_k
     return OK;
 }
 
-static int hand_out(struct walk *walk, const char *start, const char *end, enum word_kind kind,
+static int hand_out(struct word_walk *walk, const char *start, const char *end, enum word_kind kind,
                     struct word *word, uint32_t stops)
 {
     if (word->folded_length == 0) {
@@ -236,10 +236,10 @@ static int hand_out(struct walk *walk, const char *start, const char *end, enum 
     return walk->take(walk->context, word);
 }
 
-__attribute__((noinline)) static int emit(struct walk *walk, const char *start, const char *end,
-                                          enum word_kind kind)
+__attribute__((noinline)) static int emit(struct word_walk *walk, const char *start,
+                                          const char *end, enum word_kind kind)
 {
-    struct made made;
+    struct made_word made;
     int status = make(walk, start, (size_t)(end - start), kind, &made);
     struct word word = {.term = made.term.data,
                         .length = made.term.length,
@@ -250,7 +250,7 @@ __attribute__((noinline)) static int emit(struct walk *walk, const char *start, 
 
 /* ---- words that came before ---- */
 
-static struct cached *slot_of(struct word_reader *reader, const char *start, size_t length)
+static struct cached_word *slot_of(struct word_reader *reader, const char *start, size_t length)
 {
     if (!reader->cache && reader->seen++ == CACHE_AFTER) {
         reader->cache = aligned_alloc(sizeof *reader->cache, CACHE_SLOTS * sizeof *reader->cache);
@@ -276,10 +276,10 @@ static struct cached *slot_of(struct word_reader *reader, const char *start, siz
 
 /* Makes the word and puts it into its slot, which stays free where the word became too long. Apart
  * from emit_plain(), which is called for every word and has no room to spare. */
-__attribute__((noinline)) static int remember(struct cached *slot, struct walk *walk,
+__attribute__((noinline)) static int remember(struct cached_word *slot, struct word_walk *walk,
                                               const char *start, size_t length)
 {
-    struct made made;
+    struct made_word made;
     slot->length = 0;
     int status = make(walk, start, length, WORD_PLAIN, &made);
     if (status != OK || made.folded.length > CACHE_BYTES || made.term.length > CACHE_BYTES) {
@@ -298,10 +298,10 @@ __attribute__((noinline)) static int remember(struct cached *slot, struct walk *
 }
 
 /* A plain word, by the cache where it is there. Without a language only its folded form counts. */
-static int emit_plain(struct walk *walk, const char *start, const char *end)
+static int emit_plain(struct word_walk *walk, const char *start, const char *end)
 {
     size_t length = (size_t)(end - start);
-    struct cached *slot = slot_of(walk->reader, start, length);
+    struct cached_word *slot = slot_of(walk->reader, start, length);
     if (!slot) {
         return emit(walk, start, end, WORD_PLAIN);
     }
@@ -322,14 +322,14 @@ static int emit_plain(struct walk *walk, const char *start, const char *end)
 
 /* ---- words of spaced scripts ---- */
 
-struct part {
+struct word_part {
     const char *start;
     const char *end;
 };
 
 /* Where a new part of an identifier begins: after an underscore, between a small and a capital
  * letter, and before the last of several capitals ("HTTPServer"). */
-static size_t split(const char *start, const char *end, struct part *parts)
+static size_t split(const char *start, const char *end, struct word_part *parts)
 {
     size_t count = 0;
     const char *from = start;
@@ -344,20 +344,20 @@ static size_t split(const char *start, const char *end, struct part *parts)
             continue;
         }
         if (at > from && count + 1 < MOST_PARTS) {
-            parts[count++] = (struct part){from, at};
+            parts[count++] = (struct word_part){from, at};
             from = at + gap;
         } else if (gap && at == from) {
             from = at + 1;
         }
     }
     if (end > from) {
-        parts[count++] = (struct part){from, end};
+        parts[count++] = (struct word_part){from, end};
     }
     return count;
 }
 
 /* An identifier as one word: its bytes without the underscores. */
-static int emit_whole(struct walk *walk, const char *start, const char *end)
+static int emit_whole(struct word_walk *walk, const char *start, const char *end)
 {
     char joined[FOLD_BYTES];
     size_t length = 0;
@@ -382,9 +382,9 @@ static int emit_whole(struct walk *walk, const char *start, const char *end)
     return term.length > 0 ? walk->take(walk->context, &word) : OK;
 }
 
-static int emit_spaced(struct walk *walk, const char *start, const char *end)
+static int emit_spaced(struct word_walk *walk, const char *start, const char *end)
 {
-    struct part parts[MOST_PARTS];
+    struct word_part parts[MOST_PARTS];
     size_t count = split(start, end, parts);
     int status = count > 1 ? emit_whole(walk, start, end) : OK;
     for (size_t i = 0; i < count && status == OK; i++) {
@@ -400,7 +400,7 @@ static bool is_digit(const char *at, const char *start, const char *end)
 }
 
 /* Whether the mark at `at` (a point or comma) stands inside a number. */
-static bool joins_digits(const struct walk *walk, const char *at)
+static bool joins_digits(const struct word_walk *walk, const char *at)
 {
     return (*at == '.' || *at == ',') && is_digit(at - 1, walk->text, walk->end) &&
            is_digit(at + 1, walk->text, walk->end);
@@ -417,7 +417,7 @@ static bool is_vowel(uint32_t point)
     return false;
 }
 
-static bool begins_large(const struct walk *walk, const char *start)
+static bool begins_large(const struct word_walk *walk, const char *start)
 {
     static const uint32_t BEYOND_ASCII[] = {0xC7, 0xD6, 0xDC, 0x11E, 0x130, 0x15E};
     uint32_t point = text_next(&start, walk->end);
@@ -431,8 +431,8 @@ static bool begins_large(const struct walk *walk, const char *start)
 /* Where the Turkish suffix ends that stands at `next`, behind the name from `start` to `at`; NULL:
  * there is none. French and Italian have the same letters behind other words ("Quelqu'un"). A
  * suffix of one letter counts only behind a consonant, so that Hawai'i stays whole. */
-static const char *after_turkish_suffix(const struct walk *walk, const char *start, const char *at,
-                                        const char *next)
+static const char *after_turkish_suffix(const struct word_walk *walk, const char *start,
+                                        const char *at, const char *next)
 {
     const char *end = next;
     const char *last = at - 1;
@@ -454,7 +454,7 @@ static const char *after_turkish_suffix(const struct walk *walk, const char *sta
 
 /* An apostrophe inside a word: "don't" is one word, "l'école" is two, "John's" is John and
  * "Ankara'da" is Ankara. */
-static const char *after_apostrophe(const struct walk *walk, const char *start, const char *at,
+static const char *after_apostrophe(const struct word_walk *walk, const char *start, const char *at,
                                     const char *next, bool *ends)
 {
     const char *letter = next;
@@ -483,7 +483,7 @@ static bool is_small(char c)
 
 /* Whether a word of small letters, but for the first one, ends here: most words do, and there is
  * nothing in them to look at. */
-static bool ends_plainly(const struct walk *walk, const char *start, const char *at)
+static bool ends_plainly(const struct word_walk *walk, const char *start, const char *at)
 {
     return at > start + 1 &&
            (at == walk->end || *at == ' ' || *at == '\n' ||
@@ -491,7 +491,7 @@ static bool ends_plainly(const struct walk *walk, const char *start, const char 
 }
 
 /* Takes the word that begins at `start`; where the next look begins. */
-static int take_spaced(struct walk *walk, const char *start, const char **resume)
+static int take_spaced(struct word_walk *walk, const char *start, const char **resume)
 {
     const char *at = start + (*start >= 'A' && *start <= 'Z');
     while (at < walk->end && is_small(*at)) {
@@ -532,7 +532,7 @@ static bool is_voice_mark(uint32_t point)
 }
 
 /* Whether there is a character of such a script at `at`, and where it ends. */
-static bool take_character(const struct walk *walk, const char *at, const char **end)
+static bool take_character(const struct word_walk *walk, const char *at, const char **end)
 {
     *end = at;
     if (at >= walk->end || fold_class(text_next(end, walk->end)) != FOLD_UNSPACED) {
@@ -545,7 +545,7 @@ static bool take_character(const struct walk *walk, const char *at, const char *
     return true;
 }
 
-static int take_unspaced(struct walk *walk, const char *start, const char **resume)
+static int take_unspaced(struct word_walk *walk, const char *start, const char **resume)
 {
     const char *at = start;
     const char *before = NULL;
@@ -572,7 +572,7 @@ static int take_unspaced(struct walk *walk, const char *start, const char **resu
 int words_each(struct word_reader *reader, const char *text, size_t length, enum language language,
                int (*take)(void *context, const struct word *word), void *context)
 {
-    struct walk walk = {reader, text, text + length, language, take, context, 0};
+    struct word_walk walk = {reader, text, text + length, language, take, context, 0};
     const char *at = text;
     int status = OK;
     while (at < walk.end && status == OK) {

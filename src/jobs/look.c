@@ -381,14 +381,14 @@ static int answer(void *context, struct call *call, const char *id, yyjson_val *
 
 /* ---- all of them ---- */
 
-struct listing {
+struct job_listing {
     struct jobs *jobs;
     struct arena *arena;
     void (*take)(void *taker, const struct job_view *view);
     void *taker;
 };
 
-static void show_job(const struct listing *listing, struct job *job)
+static void show_job(const struct job_listing *listing, struct job *job)
 {
     struct job_view view;
     const char *result;
@@ -400,7 +400,7 @@ static void show_job(const struct listing *listing, struct job *job)
 /* A job that is here tells more than its row. */
 static void show_row(void *context, const struct job_row *row)
 {
-    struct listing *listing = context;
+    struct job_listing *listing = context;
     struct job_view view;
     struct job *job = job_find(listing->jobs, row->id);
     if (job) {
@@ -412,7 +412,7 @@ static void show_row(void *context, const struct job_row *row)
 }
 
 /* Those that are nowhere but here. */
-static void show_unkept(struct listing *listing, struct call *call)
+static void show_unkept(struct job_listing *listing, struct call *call)
 {
     char ids[LIMIT_JOBS_UNKEPT][ID_SECRET_SIZE];
     size_t count = 0;
@@ -436,7 +436,7 @@ static void show_unkept(struct listing *listing, struct call *call)
 static int list(void *context, struct call *call, size_t most,
                 void (*take)(void *taker, const struct job_view *view), void *taker)
 {
-    struct listing listing = {context, call_arena(call), take, taker};
+    struct job_listing listing = {context, call_arena(call), take, taker};
     struct db *db;
     show_unkept(&listing, call);
     int status = borrow_for(listing.jobs, call, &db);

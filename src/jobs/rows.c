@@ -209,20 +209,20 @@ int row_steps(struct db *db, struct arena *arena, const char *id, struct journal
 /* ---- changing ---- */
 
 /* Steps of a transaction, each done where all before it were. */
-struct change {
+struct job_transaction {
     struct db *db;
     struct records_turn turn;
     int status;
 };
 
-static struct change change_begin(struct db *db, bool durable)
+static struct job_transaction change_begin(struct db *db, bool durable)
 {
-    struct change change = {.db = db};
+    struct job_transaction change = {.db = db};
     change.status = records_begin(db, durable, &change.turn);
     return change;
 }
 
-static int change_end(struct change *change)
+static int change_end(struct job_transaction *change)
 {
     if (change->status == OK) {
         change->status = records_commit(change->db, &change->turn);
@@ -243,7 +243,7 @@ int row_add(struct db *db, const struct job_row *row, const char *owner, int64_t
             size_t most_open, const char *context)
 {
     int64_t open = 0, now = 0;
-    struct change change = change_begin(db, true);
+    struct job_transaction change = change_begin(db, true);
     if (change.status == OK && owner) {
         int found =
             db_numbers(db_ask(db, "SELECT count(*) FROM {jobs} WHERE caller = ?1 AND " IS_OPEN,
@@ -274,7 +274,7 @@ int row_claim(struct db *db, struct arena *arena, const struct job_open *seen, c
               int64_t lease_ms, struct job_row *row)
 {
     int64_t now = 0;
-    struct change change = change_begin(db, true);
+    struct job_transaction change = change_begin(db, true);
     if (change.status == OK) {
         change.status = lease_clock(db, &now);
     }
@@ -304,7 +304,7 @@ int row_renew(struct db *db, const char *owner, int64_t lease_ms,
               void (*take)(void *context, const char *id, bool cancelling), void *context)
 {
     int64_t now = 0;
-    struct change change = change_begin(db, false);
+    struct job_transaction change = change_begin(db, false);
     if (change.status == OK) {
         change.status = lease_clock(db, &now);
     }
@@ -353,7 +353,7 @@ static int read_cost(struct db *db, const char *id, struct record *record)
 int row_add_step(struct db *db, const char *id, const char *owner, size_t number,
                  const struct journal_step *step, const char *usage)
 {
-    struct change change = change_begin(db, true);
+    struct job_transaction change = change_begin(db, true);
     if (change.status == OK) {
         change.status = touch(db, id, owner);
     }
@@ -374,7 +374,7 @@ int row_add_step(struct db *db, const char *id, const char *owner, size_t number
 
 int row_tell(struct db *db, const char *id, const char *owner, const char *state)
 {
-    struct change change = change_begin(db, false);
+    struct job_transaction change = change_begin(db, false);
     if (change.status == OK) {
         change.status = changed_row(
             db_ask(db,
@@ -387,7 +387,7 @@ int row_tell(struct db *db, const char *id, const char *owner, const char *state
 
 int row_release(struct db *db, const char *id, const char *owner)
 {
-    struct change change = change_begin(db, true);
+    struct job_transaction change = change_begin(db, true);
     if (change.status == OK) {
         change.status = changed_row(db_ask(
             db,
@@ -401,7 +401,7 @@ int row_release(struct db *db, const char *id, const char *owner)
 int row_finish(struct db *db, const struct job_row *row, const char *owner, const char *context,
                struct record *record)
 {
-    struct change change = change_begin(db, true);
+    struct job_transaction change = change_begin(db, true);
     if (change.status == OK) {
         change.status = touch(db, row->id, owner);
     }
@@ -427,7 +427,7 @@ int row_finish(struct db *db, const struct job_row *row, const char *owner, cons
 
 int row_cancel(struct db *db, const char *caller, const char *id)
 {
-    struct change change = change_begin(db, true);
+    struct job_transaction change = change_begin(db, true);
     if (change.status == OK) {
         change.status = changed_row(db_ask(
             db,
@@ -441,7 +441,7 @@ int row_cancel(struct db *db, const char *caller, const char *id)
 
 int row_drop(struct db *db, const char *id, const char *owner)
 {
-    struct change change = change_begin(db, true);
+    struct job_transaction change = change_begin(db, true);
     if (change.status == OK) {
         change.status = db_do(db, "DELETE FROM {jobs} WHERE id = ?1 AND owner = ?2", DB_TEXT(id),
                               DB_TEXT(owner));
@@ -451,7 +451,7 @@ int row_drop(struct db *db, const char *id, const char *owner)
 
 int row_let_go_on(struct db *db, const char *id)
 {
-    struct change change = change_begin(db, true);
+    struct job_transaction change = change_begin(db, true);
     if (change.status == OK) {
         change.status = db_do(db, "UPDATE {jobs} SET background = 1 WHERE id = ?1", DB_TEXT(id));
     }
@@ -460,7 +460,7 @@ int row_let_go_on(struct db *db, const char *id)
 
 int row_remove(struct db *db, const char *caller, const char *id)
 {
-    struct change change = change_begin(db, true);
+    struct job_transaction change = change_begin(db, true);
     if (change.status == OK) {
         change.status = changed_row(db_ask(
             db, "DELETE FROM {jobs} WHERE id = ?1 AND caller = ?2 AND NOT " IS_OPEN " RETURNING id",
@@ -471,7 +471,7 @@ int row_remove(struct db *db, const char *caller, const char *id)
 
 int row_tidy(struct db *db, int64_t now_ms, size_t most_kept)
 {
-    struct change change = change_begin(db, false);
+    struct job_transaction change = change_begin(db, false);
     if (change.status == OK) {
         change.status = db_do(db, "DELETE FROM {jobs} WHERE expires_ms <= ?1", DB_INT(now_ms));
     }

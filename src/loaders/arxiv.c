@@ -66,7 +66,7 @@ bool arxiv_find(const struct url *url, char id[ARXIV_ID_SIZE])
 /* ---- the Atom answer ---- */
 
 /* A paper while it is read. Some have thousands of authors. */
-struct reading {
+struct arxiv_reading {
     struct xml_reader reader;
     struct arena *arena;
     struct arxiv_paper *paper;
@@ -82,7 +82,7 @@ static void add_to(struct buf *list, const char *item, size_t length)
 
 /* The text of the element that just started, on one line; NULL for none. False when the answer is
  * broken. */
-static bool take_line(struct reading *reading, const char **value)
+static bool take_line(struct arxiv_reading *reading, const char **value)
 {
     struct buf text;
     struct buf line;
@@ -98,7 +98,7 @@ static bool take_line(struct reading *reading, const char **value)
 }
 
 /* An element of the entry. False when the answer is broken. */
-static bool take_element(struct reading *reading)
+static bool take_element(struct arxiv_reading *reading)
 {
     struct xml_reader *reader = &reading->reader;
     struct arxiv_paper *paper = reading->paper;
@@ -131,7 +131,7 @@ static bool take_element(struct reading *reading)
     return xml_take(reader, NULL, NULL);
 }
 
-static int take_entry(struct reading *reading)
+static int take_entry(struct arxiv_reading *reading)
 {
     struct xml_reader *reader = &reading->reader;
     struct arxiv_paper *paper = reading->paper;
@@ -157,7 +157,7 @@ static int take_entry(struct reading *reading)
     return error || !paper->title ? ERR_NOTFOUND : OK;
 }
 
-static int find_entry(struct reading *reading)
+static int find_entry(struct arxiv_reading *reading)
 {
     struct xml_reader *reader = &reading->reader;
     for (;;) {
@@ -177,7 +177,7 @@ static int find_entry(struct reading *reading)
 
 int arxiv_parse(struct arena *arena, const char *text, size_t length, struct arxiv_paper *paper)
 {
-    struct reading reading = {.arena = arena, .paper = paper};
+    struct arxiv_reading reading = {.arena = arena, .paper = paper};
     memset(paper, 0, sizeof *paper);
     buf_init(&reading.authors, LIMIT_LOADER_BYTES);
     buf_init(&reading.categories, LIMIT_LOADER_BYTES);

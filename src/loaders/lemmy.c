@@ -55,15 +55,15 @@ static const char *parent_of(struct arena *arena, const char *path)
 }
 
 /* Those that are higher up come first, so that each is known before its answers. */
-struct ordered {
+struct ordered_comment {
     yyjson_val *view;
     size_t depth, place;
 };
 
 static int compare(const void *left, const void *right)
 {
-    const struct ordered *a = left;
-    const struct ordered *b = right;
+    const struct ordered_comment *a = left;
+    const struct ordered_comment *b = right;
     int order = (a->depth > b->depth) - (a->depth < b->depth);
     return order ? order : (a->place > b->place) - (a->place < b->place);
 }
@@ -87,9 +87,9 @@ static int add_comment(struct thread *thread, yyjson_val *view)
 static int add_comments(struct thread *thread, const struct service_list *comments)
 {
     int status = OK;
-    struct ordered *all = arena_alloc(thread->arena, (comments->count + 1) * sizeof *all);
+    struct ordered_comment *all = arena_alloc(thread->arena, (comments->count + 1) * sizeof *all);
     for (size_t i = 0; all && i < comments->count; i++) {
-        all[i] = (struct ordered){comments->items[i], depth_of(comments->items[i]), i};
+        all[i] = (struct ordered_comment){comments->items[i], depth_of(comments->items[i]), i};
     }
     if (!all) {
         return ERR_NOMEM;

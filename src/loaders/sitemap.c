@@ -10,7 +10,7 @@
 /* ---- sitemaps ---- */
 
 /* One address. Each text is in the arena, or NULL. */
-struct entry {
+struct sitemap_entry {
     const char *address, *date, *title;
 };
 
@@ -27,7 +27,7 @@ static const char *take_line(struct arena *arena, struct xml_reader *xml, bool *
 }
 
 /* To the end of <url> or <sitemap>. False when the map is broken. */
-static bool read_entry(struct arena *arena, struct xml_reader *xml, struct entry *entry)
+static bool read_entry(struct arena *arena, struct xml_reader *xml, struct sitemap_entry *entry)
 {
     size_t depth = xml->depth;
     bool whole = true;
@@ -50,7 +50,7 @@ static bool read_entry(struct arena *arena, struct xml_reader *xml, struct entry
     return whole && event == XML_DONE;
 }
 
-static void put_entry(struct buf *out, const struct entry *entry)
+static void put_entry(struct buf *out, const struct sitemap_entry *entry)
 {
     const char *words = entry->title ? entry->title : entry->address;
     if (!entry->address || strpbrk(entry->address, " <>")) {
@@ -87,7 +87,7 @@ int sitemap_write(struct arena *arena, const char *text, size_t length, struct d
     buf_init(&list, LIMIT_DOCUMENT_BYTES);
     buf_init(&out, LIMIT_DOCUMENT_BYTES);
     while ((event = xml_next(&xml)) != XML_DONE && event != XML_BROKEN) {
-        struct entry entry = {0};
+        struct sitemap_entry entry = {0};
         struct slice name = xml_local(&xml);
         if (event != XML_START || !(slice_is(name, "url") || slice_is(name, "sitemap"))) {
             continue;

@@ -248,7 +248,7 @@ int stackexchange_write(struct arena *arena, struct stackexchange_thread *thread
 
 /* ---- asking ---- */
 
-enum method {
+enum stackexchange_method {
     QUESTION,
     ANSWERS_OF_QUESTION,
     COMMENTS_ON_QUESTION,
@@ -279,12 +279,12 @@ struct thread_request {
 };
 
 /* When a method may be asked again, for all calls together. */
-static _Atomic int64_t *ready_at_ms(const struct service *service, enum method method)
+static _Atomic int64_t *ready_at_ms(const struct service *service, enum stackexchange_method method)
 {
     return &call_parts(service->call)->loaders->stackexchange_ready_ms[method];
 }
 
-static int wait_for_turn(struct service *service, enum method method)
+static int wait_for_turn(struct service *service, enum stackexchange_method method)
 {
     int64_t wait_ms = atomic_load(ready_at_ms(service, method)) - clock_now_ms();
     if (wait_ms <= 0) {
@@ -318,8 +318,8 @@ static int read_error(struct service *service, yyjson_val *root, int http_status
 }
 
 /* Asks for one page of a method's items. */
-static int ask(struct thread_request *request, enum method method, const char *ids, int page,
-               yyjson_val **root)
+static int ask(struct thread_request *request, enum stackexchange_method method, const char *ids,
+               int page, yyjson_val **root)
 {
     struct service *service = &request->service;
     struct source_response response;
@@ -344,8 +344,8 @@ static int ask(struct thread_request *request, enum method method, const char *i
 }
 
 /* All pages of a method, as far as the ceiling; `more` when there would be more. */
-static int ask_all(struct thread_request *request, enum method method, const char *ids,
-                   struct service_list *list, bool *more)
+static int ask_all(struct thread_request *request, enum stackexchange_method method,
+                   const char *ids, struct service_list *list, bool *more)
 {
     int status = OK;
     *more = true;

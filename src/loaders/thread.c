@@ -121,20 +121,20 @@ static int write_post(const struct thread *thread, struct buf *out, const struct
 /* ---- the order ---- */
 
 /* Where a post hangs: its parent, its first answer, the next answer to the same post. */
-struct place {
+struct post_place {
     size_t parent, first, next, last;
 };
 
-static struct place *find_places(const struct thread *thread, size_t *first)
+static struct post_place *find_places(const struct thread *thread, size_t *first)
 {
     size_t count = thread->count;
-    struct place *places = arena_alloc(thread->arena, (count + 1) * sizeof *places);
+    struct post_place *places = arena_alloc(thread->arena, (count + 1) * sizeof *places);
     if (!places) {
         return NULL;
     }
     /* The one behind all others stands for the top. */
     for (size_t i = 0; i <= count; i++) {
-        places[i] = (struct place){count, NOBODY, NOBODY, NOBODY};
+        places[i] = (struct post_place){count, NOBODY, NOBODY, NOBODY};
     }
     for (size_t i = 0; i < count; i++) {
         const char *parent = thread->posts[i].parent;
@@ -144,7 +144,7 @@ static struct place *find_places(const struct thread *thread, size_t *first)
                 break;
             }
         }
-        struct place *above = &places[places[i].parent];
+        struct post_place *above = &places[places[i].parent];
         if (above->last == NOBODY) {
             above->first = i;
         } else {
@@ -161,7 +161,7 @@ int thread_write(const struct thread *thread, struct buf *out, const char *url)
     size_t at = NOBODY;
     size_t depth = 0;
     int status = OK;
-    const struct place *places = find_places(thread, &at);
+    const struct post_place *places = find_places(thread, &at);
     if (!places) {
         return ERR_NOMEM;
     }

@@ -102,7 +102,7 @@ static void ask_forget(struct mcp *mcp, struct ask *ask)
 static void send_question(struct mcp_work *work, const struct ask *ask, const char *method,
                           const char *params_json)
 {
-    struct message question;
+    struct mcp_message question;
     message_begin(&question);
     yyjson_doc *params = json_parse(work->arena, params_json, strlen(params_json), NULL);
     question.params = json_copy(question.doc, yyjson_doc_get_root(params));

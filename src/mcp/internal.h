@@ -297,15 +297,15 @@ void ask_receive_response(struct mcp_work *work, yyjson_val *message);
 
 /* A notification or question to the client while the work runs. It has memory of its own: a call
  * may send any number, and a subscription lasts. */
-struct message {
+struct mcp_message {
     struct arena *arena;
     yyjson_mut_doc *doc;
     yyjson_mut_val *params; /* to be filled in */
 };
 
-void message_begin(struct message *message);
+void message_begin(struct mcp_message *message);
 /* A message with an id is a question. What cannot be built or sent is lost. */
-void message_send(struct message *message, struct mcp_work *work, const char *method,
+void message_send(struct mcp_message *message, struct mcp_work *work, const char *method,
                   const char *id);
 
 /* The hooks of a call (call/call.h); the context is the work. */

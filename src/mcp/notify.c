@@ -7,14 +7,14 @@
 
 /* ---- messages ---- */
 
-void message_begin(struct message *message)
+void message_begin(struct mcp_message *message)
 {
     message->arena = arena_new(LIMIT_CALL_ARENA_BYTES);
     message->doc = message->arena ? json_new(message->arena) : NULL;
     message->params = yyjson_mut_obj(message->doc);
 }
 
-void message_send(struct message *message, struct mcp_work *work, const char *method,
+void message_send(struct mcp_message *message, struct mcp_work *work, const char *method,
                   const char *id)
 {
     yyjson_mut_doc *doc = message->doc;
@@ -44,7 +44,7 @@ void notify_progress(void *context, double done, double total, const char *messa
         return; /* the protocol wants each report to be further than the last */
     }
     work->last_progress = done;
-    struct message report;
+    struct mcp_message report;
     message_begin(&report);
     yyjson_mut_doc *doc = report.doc;
     yyjson_mut_obj_add_val(doc, report.params, "progressToken",
@@ -81,7 +81,7 @@ void notify_log(void *context, const char *level, const char *text)
     if (log_level_index(level) < wanted_level(work)) {
         return;
     }
-    struct message line;
+    struct mcp_message line;
     message_begin(&line);
     json_add_string(line.doc, line.params, "level", level);
     json_add_string(line.doc, line.params, "logger", work->mcp->options.name);
@@ -110,7 +110,7 @@ static void add_subscription_id(struct mcp_work *work, yyjson_mut_doc *doc, yyjs
 
 static void acknowledge(struct mcp_work *work, unsigned lists)
 {
-    struct message message;
+    struct mcp_message message;
     message_begin(&message);
     yyjson_mut_doc *doc = message.doc;
     yyjson_mut_val *honoured = yyjson_mut_obj_add_obj(doc, message.params, "notifications");
@@ -189,7 +189,7 @@ void mcp_list_changed(struct mcp *mcp, enum mcp_list list)
     for (size_t i = 0; i < LIMIT_LISTENERS; i++) {
         struct listener *listener = &mcp->listeners[i];
         if (is_listening(listener) && (listener->lists & 1u << list)) {
-            struct message message;
+            struct mcp_message message;
             message_begin(&message);
             add_subscription_id(listener->work, message.doc, message.params);
             message_send(&message, listener->work, LISTS[list].notification, NULL);

@@ -229,14 +229,14 @@ void tasks_result(struct mcp_work *work)
 
 /* ---- all of them, legacy alone ---- */
 
-struct listing {
+struct task_listing {
     struct mcp_work *work;
     yyjson_mut_val *items;
 };
 
 static void take_task(void *context, const struct job_view *view)
 {
-    struct listing *listing = context;
+    struct task_listing *listing = context;
     yyjson_mut_val *task = yyjson_mut_arr_add_obj(listing->work->doc, listing->items);
     add_task(listing->work, task, view);
 }
@@ -244,7 +244,7 @@ static void take_task(void *context, const struct job_view *view)
 void tasks_list(struct mcp_work *work)
 {
     const struct job_host *host = &work->mcp->options.registry->host;
-    struct listing listing = {work, yyjson_mut_arr(work->doc)};
+    struct task_listing listing = {work, yyjson_mut_arr(work->doc)};
     int status = host->list(host->context, work->call, MOST_LISTED, take_task, &listing);
     if (status != OK) {
         answer_failure(work, status);

@@ -25,7 +25,7 @@
 
 static const char TROUBLE[] = "the model of meanings";
 
-struct question {
+struct embedded_question {
     char *model;
     char *text; /* NULL: free */
     float *numbers;
@@ -35,12 +35,12 @@ struct question {
 
 struct meaning {
     struct breakers *breakers;
-    pthread_mutex_t lock; /* guards what follows */
-    struct model *model;  /* of this machine; stays as it is once it is open */
+    pthread_mutex_t lock;          /* guards what follows */
+    struct embedding_model *model; /* of this machine; stays as it is once it is open */
     char path[PATH_MAX];
     bool looked, found; /* for its file */
     bool broken;        /* it was opened in vain */
-    struct question questions[QUESTIONS];
+    struct embedded_question questions[QUESTIONS];
     uint64_t counter;
 };
 
@@ -63,7 +63,7 @@ static bool find_model(struct meaning *meaning)
 }
 
 /* Opens it once; NULL: it is not there, or of no use, which the server's status tells. */
-static const struct model *open_model(struct meaning *meaning)
+static const struct embedding_model *open_model(struct meaning *meaning)
 {
     char problem[MEANING_PROBLEM_SIZE] = "";
     pthread_mutex_lock(&meaning->lock);
@@ -74,12 +74,12 @@ static const struct model *open_model(struct meaning *meaning)
                      problem);
         }
     }
-    const struct model *model = meaning->model;
+    const struct embedding_model *model = meaning->model;
     pthread_mutex_unlock(&meaning->lock);
     return model;
 }
 
-static int embed(struct call *call, const struct model *model, enum model_side side,
+static int embed(struct call *call, const struct embedding_model *model, enum model_side side,
                  const struct slice *texts, size_t count, struct meaning_vectors *vectors,
                  char *problem, size_t size)
 {
@@ -123,7 +123,7 @@ const char *meaning_model(struct meaning *meaning)
     if (!meaning || has_endpoint()) {
         return meaning ? config_text("FORAGE_EMBEDDINGS_MODEL") : NULL;
     }
-    const struct model *model = open_model(meaning);
+    const struct embedding_model *model = open_model(meaning);
     return model ? model_name(model) : NULL;
 }
 
@@ -286,7 +286,7 @@ int meaning_of_texts(struct call *call, const struct slice *texts, size_t count,
         return ask(call, config_text("FORAGE_EMBEDDINGS_MODEL"), texts, count,
                    TIME_MEANING_TEXTS_MS, vectors, problem, size);
     }
-    const struct model *model = open_model(call_parts(call)->meaning);
+    const struct embedding_model *model = open_model(call_parts(call)->meaning);
     if (!model) {
         snprintf(problem, size, "the model is not there");
         return ERR_IO;
@@ -296,12 +296,12 @@ int meaning_of_texts(struct call *call, const struct slice *texts, size_t count,
 
 /* ---- questions ---- */
 
-static void forget(struct question *question)
+static void forget(struct embedded_question *question)
 {
     free(question->model);
     free(question->text);
     free(question->numbers);
-    *question = (struct question){0};
+    *question = (struct embedded_question){0};
 }
 
 /* Whether it was remembered. */
@@ -311,7 +311,7 @@ static int recall(struct meaning *meaning, struct arena *arena, const char *mode
     int status = ERR_NOTFOUND;
     pthread_mutex_lock(&meaning->lock);
     for (size_t i = 0; i < QUESTIONS; i++) {
-        struct question *question = &meaning->questions[i];
+        struct embedded_question *question = &meaning->questions[i];
         if (question->text && strcmp(question->text, text) == 0 &&
             strcmp(question->model, model) == 0) {
             size_t bytes = question->dimensions * sizeof *question->numbers;
@@ -334,13 +334,13 @@ static void remember(struct meaning *meaning, const char *model, const char *tex
                      const struct meaning_vectors *vector)
 {
     pthread_mutex_lock(&meaning->lock);
-    struct question *oldest = &meaning->questions[0];
+    struct embedded_question *oldest = &meaning->questions[0];
     for (size_t i = 1; i < QUESTIONS; i++) {
         oldest = meaning->questions[i].used < oldest->used ? &meaning->questions[i] : oldest;
     }
     forget(oldest);
     size_t bytes = vector->dimensions * sizeof *vector->numbers;
-    *oldest = (struct question){
+    *oldest = (struct embedded_question){
         .model = strdup(model),
         .text = strdup(text),
         .numbers = malloc(bytes),
@@ -365,7 +365,7 @@ int meaning_of_query(struct call *call, const char *model, const char *query, in
         return status;
     }
     struct slice text = {query, strlen(query)};
-    const struct model *own = open_model(meaning);
+    const struct embedding_model *own = open_model(meaning);
     if (own && strcmp(model_name(own), model) == 0) {
         status = embed(call, own, MODEL_QUERY, &text, 1, vector, problem, size);
     } else if (has_endpoint() && left_ms > 0) {

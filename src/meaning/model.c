@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct model {
+struct embedding_model {
     struct mapping *mapping; /* NULL: the file is in memory of somebody else */
     const struct kernels *kernels;
     struct tokenizer tokenizer;
@@ -25,10 +25,11 @@ struct model {
 
 /* ---- opening ---- */
 
-int model_read(const void *data, size_t length, struct model **model, char *problem, size_t size)
+int model_read(const void *data, size_t length, struct embedding_model **model, char *problem,
+               size_t size)
 {
     const char *why = "it lacks the marks of a text";
-    struct model *made = calloc(1, sizeof *made);
+    struct embedding_model *made = calloc(1, sizeof *made);
     if (!made) {
         snprintf(problem, size, "out of memory");
         return ERR_NOMEM;
@@ -45,7 +46,7 @@ int model_read(const void *data, size_t length, struct model **model, char *prob
     return OK;
 }
 
-static int open_descriptor(int fd, struct model **model, char *problem, size_t size)
+static int open_descriptor(int fd, struct embedding_model **model, char *problem, size_t size)
 {
     struct stat about;
     struct mapping *mapping = NULL;
@@ -68,7 +69,7 @@ static int open_descriptor(int fd, struct model **model, char *problem, size_t s
     return status;
 }
 
-int model_open(const char *path, struct model **model, char *problem, size_t size)
+int model_open(const char *path, struct embedding_model **model, char *problem, size_t size)
 {
     char why[128];
     int status = ERR_IO;
@@ -101,7 +102,7 @@ bool model_peek(const char *path, char name[MODEL_NAME_SIZE])
     return is_model;
 }
 
-struct model *model_free(struct model *model)
+struct embedding_model *model_free(struct embedding_model *model)
 {
     if (model) {
         mapping_close(model->mapping);
@@ -110,7 +111,7 @@ struct model *model_free(struct model *model)
     return NULL;
 }
 
-const char *model_name(const struct model *model)
+const char *model_name(const struct embedding_model *model)
 {
     return model->file.header.name;
 }
@@ -175,7 +176,7 @@ static int make_room(struct model_work *work, const struct model_header *header,
 
 /* ---- computing ---- */
 
-static void multiply(const struct model *model, struct model_work *work, const float *in,
+static void multiply(const struct embedding_model *model, struct model_work *work, const float *in,
                      size_t rows, const struct kernel_matrix *matrix, float *out)
 {
     struct kernel_bytes bytes = {work->bytes, work->scales, work->zeros};
@@ -183,7 +184,7 @@ static void multiply(const struct model *model, struct model_work *work, const f
     model->kernels->multiply(matrix, &bytes, rows, out);
 }
 
-static void begin(const struct model *model, struct model_work *work, size_t count)
+static void begin(const struct embedding_model *model, struct model_work *work, size_t count)
 {
     const struct model_file *file = &model->file;
     size_t width = file->header.width;
@@ -198,7 +199,7 @@ static void begin(const struct model *model, struct model_work *work, size_t cou
     model->kernels->normalise(work->rows, NULL, count, width, &file->norm);
 }
 
-static void pass(const struct model *model, struct model_work *work,
+static void pass(const struct embedding_model *model, struct model_work *work,
                  const struct model_layer *layer, size_t count)
 {
     const struct kernels *kernels = model->kernels;
@@ -221,7 +222,7 @@ static void pass(const struct model *model, struct model_work *work,
     kernels->normalise(work->rows, work->results, count, width, &layer->last);
 }
 
-static int end(const struct model *model, const struct model_work *work, size_t count,
+static int end(const struct embedding_model *model, const struct model_work *work, size_t count,
                float *vector)
 {
     size_t width = model->file.header.width;
@@ -248,7 +249,7 @@ static int end(const struct model *model, const struct model_work *work, size_t 
     return OK;
 }
 
-int model_embed(const struct model *model, struct model_work *work, enum model_side side,
+int model_embed(const struct embedding_model *model, struct model_work *work, enum model_side side,
                 const char *text, size_t length, float *vector)
 {
     const struct model_header *header = &model->file.header;

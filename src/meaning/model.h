@@ -3,7 +3,7 @@
  * (meaning/model_file.h), which is mapped and only read: many threads may use one model, and all
  * processes share its memory.
  *
- *   struct model *model;
+ *   struct embedding_model *model;
  *   struct model_work *work;
  *   if (model_open(path, &model, problem, sizeof problem) == OK && (work = model_work_new())) {
  *       float vector[MODEL_DIMENSIONS];
@@ -22,7 +22,7 @@
 /* Of every vector; that of a narrower model ends in zeros. */
 #define MODEL_DIMENSIONS LIMIT_MODEL_WIDTH
 
-struct model;
+struct embedding_model;
 struct model_work;
 
 /* A text that is kept, or what is asked: the model was trained to tell them apart. */
@@ -41,15 +41,16 @@ bool model_peek(const char *path, char name[MODEL_NAME_SIZE]);
 
 /* OK, ERR_NOTFOUND, ERR_INVALID (damaged, or of another version), ERR_IO, ERR_LIMIT, ERR_NOMEM;
  * `problem` says why. */
-MUST_CHECK int model_open(const char *path, struct model **model, char *problem, size_t size);
-/* The same of a file in memory, which must stay; its address is a multiple of 64. */
-MUST_CHECK int model_read(const void *data, size_t length, struct model **model, char *problem,
+MUST_CHECK int model_open(const char *path, struct embedding_model **model, char *problem,
                           size_t size);
+/* The same of a file in memory, which must stay; its address is a multiple of 64. */
+MUST_CHECK int model_read(const void *data, size_t length, struct embedding_model **model,
+                          char *problem, size_t size);
 /* Returns NULL. */
-struct model *model_free(struct model *model);
+struct embedding_model *model_free(struct embedding_model *model);
 
 /* What goes with a vector: those of two names cannot be compared. */
-const char *model_name(const struct model *model);
+const char *model_name(const struct embedding_model *model);
 /* The kind of processor that every model computes for. */
 const char *model_kernels(void);
 
@@ -60,7 +61,7 @@ struct model_work *model_work_free(struct model_work *work);
 /* Writes the vector of a text, of length 1, MODEL_DIMENSIONS numbers. What is beyond the model's
  * number of tokens, some 350 words, does not count. OK; ERR_NOMEM; ERR_IO when the file was damaged
  * since it was opened; ERR_INVALID when its numbers make no sense. */
-MUST_CHECK int model_embed(const struct model *model, struct model_work *work, enum model_side side,
-                           const char *text, size_t length, float *vector);
+MUST_CHECK int model_embed(const struct embedding_model *model, struct model_work *work,
+                           enum model_side side, const char *text, size_t length, float *vector);
 
 #endif

@@ -33,13 +33,13 @@ bool model_file_is_one(const struct model_header *header)
 }
 
 /* A walk over the parts of a file. */
-struct walk {
+struct file_walk {
     const char *data;
     size_t size, at;
     bool ended; /* beyond the end */
 };
 
-static const void *take(struct walk *walk, size_t count, size_t size)
+static const void *take(struct file_walk *walk, size_t count, size_t size)
 {
     size_t bytes = (count * size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     if (walk->ended || bytes > walk->size - walk->at) {
@@ -65,7 +65,7 @@ static bool are_gentle(const int8_t *weights, size_t count)
     return memcmp(&beyond, &none, sizeof none) == 0;
 }
 
-static struct kernel_matrix take_matrix(struct walk *walk, size_t depth, size_t columns)
+static struct kernel_matrix take_matrix(struct file_walk *walk, size_t depth, size_t columns)
 {
     struct kernel_matrix matrix = {.depth = depth, .columns = columns};
     matrix.weights = take(walk, depth * columns, sizeof *matrix.weights);
@@ -81,7 +81,7 @@ static struct kernel_matrix take_matrix(struct walk *walk, size_t depth, size_t 
     return matrix;
 }
 
-static struct kernel_norm take_norm(struct walk *walk, size_t width)
+static struct kernel_norm take_norm(struct file_walk *walk, size_t width)
 {
     struct kernel_norm norm = {0};
     norm.gains = take(walk, width, sizeof *norm.gains);
@@ -126,7 +126,7 @@ static bool are_ends(const uint32_t *ends, size_t count, uint32_t last)
     return before == last;
 }
 
-static bool take_all(struct walk *walk, struct model_file *file)
+static bool take_all(struct file_walk *walk, struct model_file *file)
 {
     const struct model_header *header = &file->header;
     size_t width = header->width;
@@ -152,7 +152,7 @@ static bool take_all(struct walk *walk, struct model_file *file)
 int model_file_read(const void *data, size_t size, struct model_file *file, const char **problem)
 {
     const struct model_header *header = &file->header;
-    struct walk walk = {.data = data, .size = size, .at = HEADER_BYTES};
+    struct file_walk walk = {.data = data, .size = size, .at = HEADER_BYTES};
     *file = (struct model_file){0};
     if (size >= HEADER_BYTES) {
         memcpy(&file->header, data, sizeof file->header);

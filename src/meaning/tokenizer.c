@@ -12,7 +12,7 @@
 #define INSIDE_SIZE 2u
 
 /* A text on its way: the word that is being read, and the tokens so far. */
-struct reading {
+struct token_reading {
     const struct tokenizer *tokenizer;
     uint32_t *tokens;
     size_t count, most;
@@ -20,7 +20,7 @@ struct reading {
     char word[INSIDE_SIZE + MOST_BYTES + 4];
 };
 
-static const struct range {
+static const struct chinese_range {
     uint32_t first, last;
 } CHINESE[] = {
     {0x3400, 0x4DBF},   {0x4E00, 0x9FFF},   {0xF900, 0xFAFF},   {0x20000, 0x2A6DF},
@@ -112,7 +112,7 @@ static size_t find_longest(const struct tokenizer *tokenizer, const char *key, s
     return length > least ? length : 0;
 }
 
-static void put(struct reading *reading, uint32_t token)
+static void put(struct token_reading *reading, uint32_t token)
 {
     if (reading->count < reading->most) {
         reading->tokens[reading->count++] = token;
@@ -120,7 +120,7 @@ static void put(struct reading *reading, uint32_t token)
 }
 
 /* Ends the word. All of it is pieces, or it is unknown. */
-static void end_word(struct reading *reading)
+static void end_word(struct token_reading *reading)
 {
     const struct tokenizer *tokenizer = reading->tokenizer;
     char *key = reading->word + INSIDE_SIZE; /* what is left of the word */
@@ -148,7 +148,7 @@ static void end_word(struct reading *reading)
     reading->points = reading->length = 0;
 }
 
-static void add_to_word(struct reading *reading, uint32_t point)
+static void add_to_word(struct token_reading *reading, uint32_t point)
 {
     if (reading->points < MOST_POINTS) {
         reading->length += text_encode(point, reading->word + INSIDE_SIZE + reading->length);
@@ -156,7 +156,7 @@ static void add_to_word(struct reading *reading, uint32_t point)
     reading->points += reading->points <= MOST_POINTS;
 }
 
-static void add_point(struct reading *reading, uint32_t point)
+static void add_point(struct token_reading *reading, uint32_t point)
 {
     if (is_space(point)) {
         end_word(reading);
@@ -170,7 +170,7 @@ static void add_point(struct reading *reading, uint32_t point)
 }
 
 /* A character without its marks, in lower case: one or more code points. */
-static void add_bare(struct reading *reading, uint32_t point)
+static void add_bare(struct token_reading *reading, uint32_t point)
 {
     utf8proc_int32_t parts[32];
     int boundary = UTF8PROC_BOUNDCLASS_START;
@@ -184,7 +184,7 @@ static void add_bare(struct reading *reading, uint32_t point)
     }
 }
 
-static void add_text(struct reading *reading, const char *at, size_t length)
+static void add_text(struct token_reading *reading, const char *at, size_t length)
 {
     const char *end = at + length;
     while (at < end && reading->count < reading->most) {
@@ -220,7 +220,7 @@ bool tokenizer_start(struct tokenizer *tokenizer, const char *bytes, const uint3
 size_t tokenizer_read(const struct tokenizer *tokenizer, const char *prefix, const char *text,
                       size_t length, uint32_t *tokens, size_t most)
 {
-    struct reading reading = {.tokenizer = tokenizer, .tokens = tokens, .most = most - 1};
+    struct token_reading reading = {.tokenizer = tokenizer, .tokens = tokens, .most = most - 1};
     put(&reading, tokenizer->begin);
     add_text(&reading, prefix, strlen(prefix));
     add_text(&reading, text, length);

@@ -8,18 +8,18 @@
 #include <stdlib.h>
 
 /* A memory of a part, for its vectors. */
-struct told {
+struct built_memory {
     int64_t id;
     uint32_t face; /* that they must have */
     bool removed;  /* it is none any more */
 };
 
-struct part {
+struct gap_part {
     struct index *index;
     struct arena *arena;
     int64_t until;  /* the last change that belongs to it */
     uint32_t count; /* of memories in it */
-    struct told *told;
+    struct built_memory *told;
     uint32_t told_count, told_capacity;
 };
 
@@ -125,7 +125,7 @@ int building_plan(struct space_index *one, struct db *db, const struct store_spa
 
 /* ---- filling it ---- */
 
-static int tell(struct part *part, const struct told *told)
+static int tell(struct gap_part *part, const struct built_memory *told)
 {
     int status =
         array_reserve(&part->told, &part->told_capacity, part->told_count + 1, sizeof *part->told);
@@ -137,11 +137,11 @@ static int tell(struct part *part, const struct told *told)
 
 static int take_row(void *context, const struct store_row *row)
 {
-    struct part *part = context;
+    struct gap_part *part = context;
     int status = OK;
     if (row->change <= part->until) {
         part->count++;
-        status = tell(part, &(struct told){.id = row->id, .face = row->face});
+        status = tell(part, &(struct built_memory){.id = row->id, .face = row->face});
         status = status == OK ? indexes_put(part->index, row) : status;
     }
     arena_reset(part->arena);
@@ -151,7 +151,7 @@ static int take_row(void *context, const struct store_row *row)
 /* The index forgot it when the gap was opened. */
 static int take_removed(void *context, int64_t id)
 {
-    return tell(context, &(struct told){.id = id, .removed = true});
+    return tell(context, &(struct built_memory){.id = id, .removed = true});
 }
 
 /* A server goes on at its next start; a command ends with a whole index. */
@@ -165,7 +165,7 @@ static bool is_stopping(struct indexes *indexes)
 
 /* Reads so much of the gap as one segment takes; `gap` becomes what is left of it. */
 static int read_part(struct space_index *one, struct db *db, struct manifest_gap *gap,
-                     struct part *part)
+                     struct gap_part *part)
 {
     int status = OK;
     part->until = gap->until;
@@ -192,13 +192,13 @@ static int by_number(const void *left, const void *right)
 
 /* Vectors hear of all that was read but what was changed since, of which they heard later things.
  */
-static void tell_vectors(struct space_index *one, const struct part *part, int64_t until)
+static void tell_vectors(struct space_index *one, const struct gap_part *part, int64_t until)
 {
     if (one->touched_count > 0) {
         qsort(one->touched, one->touched_count, sizeof *one->touched, by_number);
     }
     for (uint32_t i = 0; i < part->told_count; i++) {
-        const struct told *told = &part->told[i];
+        const struct built_memory *told = &part->told[i];
         if (told->removed) {
             space_vectors_removed(&one->vectors, told->id);
         } else if (one->touched_count == 0 || !bsearch(&told->id, one->touched, one->touched_count,
@@ -212,7 +212,7 @@ static void tell_vectors(struct space_index *one, const struct part *part, int64
 
 /* Puts the part into the space's index, without what was changed since it was begun. Those that
  * were changed may be in the gap again, if it grew; so only its end says that nothing is in it. */
-static int publish(struct space_index *one, const struct manifest_gap *left, struct part *part)
+static int publish(struct space_index *one, const struct manifest_gap *left, struct gap_part *part)
 {
     for (uint32_t i = 0; i < one->touched_count; i++) {
         index_remove(part->index, one->touched[i]);
@@ -241,7 +241,7 @@ static void end(struct space_index *one)
 }
 
 /* With the lock that lets one at a time. */
-static int step(struct space_index *one, struct db *db, struct part *part)
+static int step(struct space_index *one, struct db *db, struct gap_part *part)
 {
     pthread_rwlock_wrlock(&one->lock);
     struct manifest_gap left = one->gap;
@@ -265,7 +265,7 @@ static int step(struct space_index *one, struct db *db, struct part *part)
 
 int building_step(struct space_index *one, struct db *db)
 {
-    struct part part = {.index = index_new(), .arena = arena_new(LIMIT_MEMORY_ROW_BYTES)};
+    struct gap_part part = {.index = index_new(), .arena = arena_new(LIMIT_MEMORY_ROW_BYTES)};
     pthread_mutex_lock(&one->building);
     int status = part.index && part.arena ? step(one, db, &part) : ERR_NOMEM;
     pthread_mutex_unlock(&one->building);

@@ -56,7 +56,7 @@ static const struct {
 #define CHECK_COUNT (sizeof CHECKS / sizeof *CHECKS)
 
 /* One look at the store. */
-struct look {
+struct store_check {
     struct call *call;
     struct db *db;
     struct memory_problem *problems;
@@ -69,7 +69,7 @@ struct look {
 };
 
 /* Lists a problem, as long as there is room for it; its texts live as long as the call. */
-static int note(struct look *look, const struct memory_problem *problem)
+static int note(struct store_check *look, const struct memory_problem *problem)
 {
     look->count++;
     if (look->listed == LIMIT_MEMORY_CHECK_LINES) {
@@ -93,7 +93,7 @@ static int note(struct look *look, const struct memory_problem *problem)
 
 /* A database that cannot be read any further is a problem like the others, and no end of the check.
  */
-static int note_failure(struct look *look, const char *what, int status)
+static int note_failure(struct store_check *look, const char *what, int status)
 {
     if (status != ERR_IO || db_is_postgres(look->db)) {
         return status;
@@ -103,7 +103,7 @@ static int note_failure(struct look *look, const char *what, int status)
                                                               what, db_problem(look->db))});
 }
 
-static int look_with(struct look *look, size_t which)
+static int look_with(struct store_check *look, size_t which)
 {
     struct arena *arena = call_arena(look->call);
     struct db_rows *rows = db_query(look->db, CHECKS[which].find, NULL, 0);
@@ -126,7 +126,7 @@ static int look_with(struct look *look, size_t which)
 
 static int note_row(void *context, const struct store_row *row, const struct memory_space *space)
 {
-    struct look *look = context;
+    struct store_check *look = context;
     struct arena *arena = call_arena(look->call);
     const char *what = space->name ? row->memory.damage : "its namespace is gone";
     if (!what) {
@@ -148,7 +148,7 @@ static int note_row(void *context, const struct store_row *row, const struct mem
 
 /* Whether the index holds each memory of the space that it covers, and nothing that is none. Of
  * what it does not cover yet it may hold some: a gap may grow beyond what was indexed after it. */
-static int compare(struct look *look, const struct space_index *found, bool *equal)
+static int compare(struct store_check *look, const struct space_index *found, bool *equal)
 {
     size_t count = 0;
     const struct index_filter all = {0};
@@ -172,7 +172,7 @@ static int compare(struct look *look, const struct space_index *found, bool *equ
 }
 
 /* Every namespace's index must hold what the store holds; both are read from one view of it. */
-static int look_at_indexes(struct look *look)
+static int look_at_indexes(struct store_check *look)
 {
     struct memory_stats stats;
     struct arena *arena = call_arena(look->call);
@@ -199,7 +199,7 @@ static int look_at_indexes(struct look *look)
     return note_failure(look, "the index", status);
 }
 
-static int look_at_rows(struct look *look)
+static int look_at_rows(struct store_check *look)
 {
     int64_t rows = 0;
     int status = store_audit(look->db, STORE_MEMORIES, &rows, note_row, look);
@@ -216,7 +216,7 @@ static int look_at_rows(struct look *look)
     return note_failure(look, "the memories", status);
 }
 
-static int look_at_tables(struct look *look, bool of_sound)
+static int look_at_tables(struct store_check *look, bool of_sound)
 {
     int status = OK;
     for (size_t i = 0; i < CHECK_COUNT && status == OK; i++) {
@@ -229,7 +229,7 @@ static int look_at_tables(struct look *look, bool of_sound)
 }
 
 /* All of it, in one view of the data. */
-static int look_around(struct look *look)
+static int look_around(struct store_check *look)
 {
     if (db_version(look->db) == 0) {
         return OK; /* nothing was ever stored */
@@ -278,11 +278,11 @@ static bool undisturbed(const char *path, const struct file_state *before)
            after.file.st_mtim.tv_nsec == before->file.st_mtim.tv_nsec;
 }
 
-static int look_through(struct look *look, bool alone)
+static int look_through(struct store_check *look, bool alone)
 {
     char problem[DB_PROBLEM_SIZE] = "";
     struct call *call = look->call;
-    *look = (struct look){.call = call};
+    *look = (struct store_check){.call = call};
     look->db = store_look(call_parts(call)->memories->places, call, alone, problem, sizeof problem);
     if (!look->db) {
         return call_fail(call, CODE_PROVIDER, "the memory store cannot be opened: %s", problem);
@@ -299,7 +299,7 @@ static int look_through(struct look *look, bool alone)
 
 /* A file that nobody uses is read as it lies there, which leaves no trace; when somebody began to
  * use it meanwhile, the look counts for nothing and is repeated as one among others. */
-static int only_look(struct look *look)
+static int only_look(struct store_check *look)
 {
     struct file_state before;
     char *path = store_file(call_parts(look->call)->memories->places);
@@ -322,7 +322,7 @@ static int only_look(struct look *look)
 
 /* ---- repairing ---- */
 
-static int repair_tables(struct look *look)
+static int repair_tables(struct store_check *look)
 {
     int status = db_begin(look->db, true);
     for (size_t i = 0; i < CHECK_COUNT && status == OK; i++) {
@@ -341,7 +341,7 @@ static int repair_tables(struct look *look)
 }
 
 /* Looks, repairs, and looks again: what is no longer found was repaired. */
-static int look_and_repair(struct look *look, struct look *before)
+static int look_and_repair(struct store_check *look, struct store_check *before)
 {
     int status = memories_borrow(look->call, &look->db);
     if (status != OK) {
@@ -359,7 +359,8 @@ static int look_and_repair(struct look *look, struct look *before)
 }
 
 /* Adds the problems of the first look that the second one no longer found. */
-static int note_repaired(struct look *look, const struct look *before, size_t *repaired)
+static int note_repaired(struct store_check *look, const struct store_check *before,
+                         size_t *repaired)
 {
     int status = OK;
     for (size_t i = 0; i < before->listed && status == OK; i++) {
@@ -375,8 +376,8 @@ static int note_repaired(struct look *look, const struct look *before, size_t *r
 
 int memory_check(struct call *call, bool repair, struct memory_check *check)
 {
-    struct look look = {.call = call};
-    struct look before = {.call = call};
+    struct store_check look = {.call = call};
+    struct store_check before = {.call = call};
     size_t repaired = 0;
     if (!repair) {
         indexes_only_look(call_parts(call)->memories->indexes);

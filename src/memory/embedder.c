@@ -315,7 +315,7 @@ static int make_all(struct embedder *embedder, struct batch *batch)
 
 /* ---- reading and writing ---- */
 
-struct exchange {
+struct batch_exchange {
     struct embedder *embedder;
     struct batch *done; /* to be written */
     struct batch *next; /* to be read */
@@ -338,7 +338,7 @@ static int write_batch(const struct rules_work *work, const struct batch *batch)
 /* Inside the transaction: writes what was made, and takes what is to be made next. */
 static int apply_exchange(const struct rules_work *work, void *context)
 {
-    const struct exchange *exchange = context;
+    const struct batch_exchange *exchange = context;
     struct batch *next = exchange->next;
     const char *model = meaning_model(exchange->embedder->parts->meaning);
     int64_t now_ms = clock_wall_ms();
@@ -367,7 +367,7 @@ static int apply_exchange(const struct rules_work *work, void *context)
 static int exchange_batches(struct embedder *embedder, const struct memory_space *space,
                             struct batch *done, struct batch *next)
 {
-    struct exchange exchange = {embedder, done, next};
+    struct batch_exchange exchange = {embedder, done, next};
     struct call *call = begin_call(embedder);
     if (!call) {
         return ERR_CANCELLED;

@@ -14,7 +14,7 @@
 #define LEAD_BYTES   48  /* before the first hit */
 #define MOST_HITS    512 /* of one text that are looked at */
 
-struct hit {
+struct term_hit {
     size_t start, end;
     size_t term; /* which of the wanted */
 };
@@ -25,10 +25,10 @@ struct beginnings {
     uint64_t bits[4];
 };
 
-struct hits {
+struct term_hits {
     const struct excerpt_terms *wanted;
     const struct beginnings *beginnings;
-    struct hit *items;
+    struct term_hit *items;
     size_t count;
 };
 
@@ -49,7 +49,7 @@ static struct beginnings beginnings_of(const struct excerpt_terms *wanted)
     return beginnings;
 }
 
-static bool wanted_term(const struct hits *hits, const struct word *word, size_t *which)
+static bool wanted_term(const struct term_hits *hits, const struct word *word, size_t *which)
 {
     const struct excerpt_terms *wanted = hits->wanted;
     unsigned int beginning = beginning_of(word->term);
@@ -71,17 +71,17 @@ static bool wanted_term(const struct hits *hits, const struct word *word, size_t
 
 static int take(void *context, const struct word *word)
 {
-    struct hits *hits = context;
+    struct term_hits *hits = context;
     size_t which;
     if (wanted_term(hits, word, &which)) {
-        hits->items[hits->count++] = (struct hit){word->start, word->end, which};
+        hits->items[hits->count++] = (struct term_hit){word->start, word->end, which};
     }
     return hits->count < MOST_HITS ? OK : ERR_LIMIT;
 }
 
 /* How many different terms there are in a window that begins with the hit `first`; of very many
  * terms some are taken for the same. */
-static size_t different(const struct hits *hits, size_t first)
+static size_t different(const struct term_hits *hits, size_t first)
 {
     uint64_t seen[4] = {0};
     size_t found = 0;
@@ -140,11 +140,11 @@ static size_t at_word(const char *text, size_t at, size_t before)
 }
 
 static void write_window(struct buf *out, const char *text, size_t start, size_t end,
-                         const struct hits *hits, bool marked)
+                         const struct term_hits *hits, bool marked)
 {
     size_t at = start;
     for (size_t i = 0; i < hits->count && marked; i++) {
-        const struct hit *hit = &hits->items[i];
+        const struct term_hit *hit = &hits->items[i];
         size_t close = hit->end;
         if (hit->start < at || hit->end > end) {
             continue;
@@ -164,7 +164,8 @@ static void write_window(struct buf *out, const char *text, size_t start, size_t
     put(out, text + at, end - at, marked);
 }
 
-static void write_excerpt(struct buf *out, const char *text, const struct hits *hits, bool marked)
+static void write_excerpt(struct buf *out, const char *text, const struct term_hits *hits,
+                          bool marked)
 {
     size_t length = strlen(text);
     size_t best = 0;
@@ -187,8 +188,10 @@ const char *excerpt_make(struct arena *arena, struct word_reader *reader, const 
                          size_t text_count, const struct excerpt_terms *wanted, bool marked)
 {
     struct beginnings beginnings = beginnings_of(wanted);
-    struct hits best = {wanted, &beginnings, arena_alloc(arena, MOST_HITS * sizeof(struct hit)), 0};
-    struct hits hits = {wanted, &beginnings, arena_alloc(arena, MOST_HITS * sizeof(struct hit)), 0};
+    struct term_hits best = {wanted, &beginnings,
+                             arena_alloc(arena, MOST_HITS * sizeof(struct term_hit)), 0};
+    struct term_hits hits = {wanted, &beginnings,
+                             arena_alloc(arena, MOST_HITS * sizeof(struct term_hit)), 0};
     const char *chosen = text_count > 0 ? texts[0] : "";
     enum language language = LANGUAGE_ENGLISH;
     size_t most = 0;
@@ -209,7 +212,7 @@ const char *excerpt_make(struct arena *arena, struct word_reader *reader, const 
             found = here > found ? here : found;
         }
         if (found > most) {
-            struct hits kept = best;
+            struct term_hits kept = best;
             best = hits;
             hits = kept;
             chosen = texts[i];

@@ -16,12 +16,12 @@
 #define FIRST_ROWS 16 /* of a step; a server would send all that were asked for */
 
 /* A memory that was read. */
-struct item {
+struct export_item {
     struct memory_space space;
     struct memory memory;
 };
 
-struct walk {
+struct memory_walk {
     struct call *call;
     struct db *db;
     struct arena *arena; /* of all that is read */
@@ -29,19 +29,19 @@ struct walk {
     /* Of a step of an export: */
     struct memory_position *position;
     struct memory_space space; /* at hand */
-    struct item *items;
+    struct export_item *items;
     size_t count, capacity;
 };
 
-static int start(struct walk *walk, struct call *call)
+static int start(struct memory_walk *walk, struct call *call)
 {
-    *walk = (struct walk){.call = call, .now_ms = clock_wall_ms()};
+    *walk = (struct memory_walk){.call = call, .now_ms = clock_wall_ms()};
     walk->arena = arena_new(2 * LIMIT_MEMORY_ROW_BYTES);
     int status = walk->arena ? memories_borrow(call, &walk->db) : ERR_NOMEM;
     return status == OK ? db_begin_reading(walk->db) : status;
 }
 
-static int finish(struct walk *walk, int status)
+static int finish(struct memory_walk *walk, int status)
 {
     status = memories_return(walk->call, walk->db, status);
     walk->arena = arena_free(walk->arena);
@@ -49,8 +49,8 @@ static int finish(struct walk *walk, int status)
 }
 
 /* Calls `visit` for each space of the owner and each shared one, or for all of them (NULL). */
-static int each_space(struct walk *walk, const char *owner,
-                      int (*visit)(struct walk *walk, const struct store_named_space *space))
+static int each_space(struct memory_walk *walk, const char *owner,
+                      int (*visit)(struct memory_walk *walk, const struct store_named_space *space))
 {
     struct store_named_space spaces[SPACES_AT_ONCE];
     struct memory_space after = {"", ""};
@@ -92,7 +92,7 @@ static const char *owner_of(struct call *call, const struct memory_scope *scope)
 /* ---- export ---- */
 
 /* Whether a step has read enough. */
-static bool is_full(const struct walk *walk)
+static bool is_full(const struct memory_walk *walk)
 {
     return arena_used(walk->arena) >= LIMIT_MEMORY_EXPORT_BYTES;
 }
@@ -109,17 +109,17 @@ static bool copy_name(char *into, size_t size, const char *name)
 /* Remembers where the walk is, and the memory. ERR_LIMIT: that is enough for one step. */
 static int read_row(void *context, const struct store_row *row)
 {
-    struct walk *walk = context;
+    struct memory_walk *walk = context;
     struct memory_position *position = walk->position;
     struct store_row marked = *row;
-    struct item *items =
+    struct export_item *items =
         arena_grow(walk->arena, walk->items, walk->count, &walk->capacity, sizeof *items);
     if (!items || !copy_name(position->key, sizeof position->key, row->memory.key)) {
         return items ? ERR_INVALID : ERR_NOMEM;
     }
     store_mark(walk->arena, &marked);
     walk->items = items;
-    items[walk->count++] = (struct item){.space = walk->space, .memory = marked.memory};
+    items[walk->count++] = (struct export_item){.space = walk->space, .memory = marked.memory};
     position->memories++;
     position->namespaces += !position->has_memories;
     position->has_memories = true;
@@ -127,7 +127,7 @@ static int read_row(void *context, const struct store_row *row)
 }
 
 /* Reads on in the space at hand. */
-static int read_space(struct walk *walk)
+static int read_space(struct memory_walk *walk)
 {
     struct memory_position *position = walk->position;
     struct memory_space space = {position->owner, position->space};
@@ -155,7 +155,7 @@ static int read_space(struct walk *walk)
 }
 
 /* Goes on to the next space of the scope. */
-static int enter_next(struct walk *walk, const struct memory_scope *scope)
+static int enter_next(struct memory_walk *walk, const struct memory_scope *scope)
 {
     struct memory_position *position = walk->position;
     struct memory_space after = {position->owner, position->space};
@@ -183,7 +183,7 @@ static int enter_next(struct walk *walk, const struct memory_scope *scope)
 int memory_export_some(struct call *call, const struct memory_scope *scope,
                        struct memory_position *position, memory_take take, void *context)
 {
-    struct walk walk;
+    struct memory_walk walk;
     int status = start(&walk, call);
     walk.position = position;
     while (status == OK && !position->over && !is_full(&walk)) {
@@ -198,14 +198,14 @@ int memory_export_some(struct call *call, const struct memory_scope *scope,
     return status;
 }
 
-struct counting {
-    struct walk walk;
+struct extent_walk {
+    struct memory_walk walk;
     struct memory_extent *extent;
 };
 
-static int count_visited(struct walk *walk, const struct store_named_space *found)
+static int count_visited(struct memory_walk *walk, const struct store_named_space *found)
 {
-    struct memory_extent *extent = ((struct counting *)walk)->extent;
+    struct memory_extent *extent = ((struct extent_walk *)walk)->extent;
     int64_t count = 0;
     int status = store_count(walk->db, found->id, walk->now_ms, &count);
     extent->all_memories += count;
@@ -215,7 +215,7 @@ static int count_visited(struct walk *walk, const struct store_named_space *foun
 
 static int count_all(struct call *call, struct memory_extent *extent)
 {
-    struct counting counting;
+    struct extent_walk counting;
     int status = start(&counting.walk, call);
     counting.extent = extent;
     if (status == OK) {
@@ -242,16 +242,16 @@ int memory_export(struct call *call, const struct memory_scope *scope, memory_ta
 
 /* ---- namespaces ---- */
 
-struct listing {
-    struct walk walk;
+struct namespace_walk {
+    struct memory_walk walk;
     bool hidden_too;
     int (*take)(void *context, const struct memory_namespace *namespace);
     void *context;
 };
 
-static int list_visited(struct walk *walk, const struct store_named_space *found)
+static int list_visited(struct memory_walk *walk, const struct store_named_space *found)
 {
-    struct listing *listing = (struct listing *)walk;
+    struct namespace_walk *listing = (struct namespace_walk *)walk;
     struct memory_namespace namespace = {.space = found->space, .hidden = is_hidden(&found->space)};
     if (namespace.hidden && !listing->hidden_too) {
         return OK;
@@ -264,7 +264,7 @@ int memory_namespaces(struct call *call, const struct memory_scope *scope,
                       int (*take)(void *context, const struct memory_namespace *namespace),
                       void *context)
 {
-    struct listing listing;
+    struct namespace_walk listing;
     int status = start(&listing.walk, call);
     listing.hidden_too = scope->of_everybody;
     listing.take = take;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* One value that is being read. */
-struct reading {
+struct import_reading {
     struct call *call;
     struct arena *arena;
     yyjson_mut_doc *doc;
@@ -18,10 +18,10 @@ struct reading {
     void *context;
 };
 
-struct format {
+struct import_format {
     const char *name;
     bool (*fits)(yyjson_val *value);
-    int (*read)(struct reading *reading, yyjson_val *value);
+    int (*read)(struct import_reading *reading, yyjson_val *value);
 };
 
 /* ---- helpers ---- */
@@ -32,7 +32,7 @@ static bool has_text(yyjson_val *object, const char *name)
 }
 
 /* Hands on a memory that was translated. */
-static int hand_on(struct reading *reading, yyjson_mut_val *object)
+static int hand_on(struct import_reading *reading, yyjson_mut_val *object)
 {
     struct formats_memory memory = {.namespace = NULL};
     yyjson_val *frozen = json_freeze(reading->arena, object);
@@ -42,14 +42,14 @@ static int hand_on(struct reading *reading, yyjson_mut_val *object)
 }
 
 /* Adds a key where it can be one; otherwise the engine makes one. */
-static void add_key(struct reading *reading, yyjson_mut_val *object, const char *key)
+static void add_key(struct import_reading *reading, yyjson_mut_val *object, const char *key)
 {
     if (key && rules_takes_key(key)) {
         yyjson_mut_obj_add_str(reading->doc, object, "key", key);
     }
 }
 
-static void add_copy(struct reading *reading, yyjson_mut_val *object, const char *name,
+static void add_copy(struct import_reading *reading, yyjson_mut_val *object, const char *name,
                      yyjson_val *value)
 {
     if (value && !yyjson_is_null(value)) {
@@ -57,7 +57,7 @@ static void add_copy(struct reading *reading, yyjson_mut_val *object, const char
     }
 }
 
-static void add_tag(struct reading *reading, yyjson_mut_val *object, const char *tag)
+static void add_tag(struct import_reading *reading, yyjson_mut_val *object, const char *tag)
 {
     yyjson_mut_val *tags = yyjson_mut_obj_get(object, "tags");
     tags = tags ? tags : yyjson_mut_obj_add_arr(reading->doc, object, "tags");
@@ -75,7 +75,7 @@ static bool fits_any(yyjson_val *value)
 }
 
 /* An object of the members of a memory and no others, or a text by itself. */
-static int read_own(struct reading *reading, yyjson_val *value)
+static int read_own(struct import_reading *reading, yyjson_val *value)
 {
     struct formats_memory memory = {.change = {.text = yyjson_get_str(value), .place = -1},
                                     .namespace = json_string(value, "namespace"),
@@ -104,7 +104,7 @@ static bool fits_graph(yyjson_val *value)
 }
 
 /* An entity: its name and type, and each observation on a line of its own. */
-static int read_entity(struct reading *reading, yyjson_val *value)
+static int read_entity(struct import_reading *reading, yyjson_val *value)
 {
     const char *name = json_string(value, "name");
     const char *type = json_string(value, "entityType");
@@ -138,7 +138,7 @@ static int read_entity(struct reading *reading, yyjson_val *value)
     return whole ? hand_on(reading, object) : ERR_NOMEM;
 }
 
-static int read_relation(struct reading *reading, yyjson_val *value)
+static int read_relation(struct import_reading *reading, yyjson_val *value)
 {
     static const char *const NAMES[] = {"from", "relationType", "to"};
     yyjson_mut_val *object = yyjson_mut_obj(reading->doc);
@@ -158,7 +158,7 @@ static int read_relation(struct reading *reading, yyjson_val *value)
     return hand_on(reading, object);
 }
 
-static int read_graph(struct reading *reading, yyjson_val *value)
+static int read_graph(struct import_reading *reading, yyjson_val *value)
 {
     const char *type = json_string(value, "type");
     if (is_relation(value) && (!type || strcmp(type, "relation") == 0)) {
@@ -181,7 +181,7 @@ static bool fits_mem0(yyjson_val *value)
             (yyjson_obj_get(value, "state") || yyjson_obj_get(value, "metadata")));
 }
 
-static int read_mem0(struct reading *reading, yyjson_val *value)
+static int read_mem0(struct import_reading *reading, yyjson_val *value)
 {
     static const char *const KEPT[] = {"user_id", "agent_id", "app_id", "actor_id", "app"};
     static const char *const RENAMED[][2] = {{"created_at", "created_at"},
@@ -229,7 +229,8 @@ static bool fits_claude(yyjson_val *value)
 }
 
 /* What Claude keeps in its own memory: one text for the account or for a project. */
-static int read_kept(struct reading *reading, const char *kind, const char *id, const char *text)
+static int read_kept(struct import_reading *reading, const char *kind, const char *id,
+                     const char *text)
 {
     yyjson_mut_val *object = yyjson_mut_obj(reading->doc);
     if (!text || !*text) {
@@ -244,7 +245,7 @@ static int read_kept(struct reading *reading, const char *kind, const char *id, 
 }
 
 /* The words of a message: its text, or the blocks of text that it is made of. */
-static const char *message_text(struct reading *reading, yyjson_val *message)
+static const char *message_text(struct import_reading *reading, yyjson_val *message)
 {
     const char *text = json_string(message, "text");
     size_t index, max;
@@ -268,7 +269,7 @@ static const char *message_text(struct reading *reading, yyjson_val *message)
     return text;
 }
 
-static int read_message(struct reading *reading, yyjson_val *talk, yyjson_val *message,
+static int read_message(struct import_reading *reading, yyjson_val *talk, yyjson_val *message,
                         size_t place)
 {
     const char *text = message_text(reading, message);
@@ -294,7 +295,7 @@ static int read_message(struct reading *reading, yyjson_val *talk, yyjson_val *m
 }
 
 /* The memories that Claude keeps for each project. */
-static int read_projects(struct reading *reading, yyjson_val *projects)
+static int read_projects(struct import_reading *reading, yyjson_val *projects)
 {
     size_t index, max;
     yyjson_val *key, *item;
@@ -308,7 +309,7 @@ static int read_projects(struct reading *reading, yyjson_val *projects)
     return status;
 }
 
-static int read_claude(struct reading *reading, yyjson_val *value)
+static int read_claude(struct import_reading *reading, yyjson_val *value)
 {
     yyjson_val *messages = yyjson_obj_get(value, "chat_messages");
     yyjson_val *projects = yyjson_obj_get(value, "project_memories");
@@ -335,14 +336,14 @@ static int read_claude(struct reading *reading, yyjson_val *value)
 /* ---- the table ---- */
 
 /* In the order in which they are tried; forage's own takes what no other does. */
-static const struct format FORMATS[] = {
+static const struct import_format FORMATS[] = {
     {"graph", fits_graph, read_graph},
     {"mem0", fits_mem0, read_mem0},
     {"claude", fits_claude, read_claude},
     {"forage", fits_any, read_own},
 };
 
-const struct format *formats_find(const char *name)
+const struct import_format *formats_find(const char *name)
 {
     for (size_t i = 0; i < sizeof FORMATS / sizeof *FORMATS; i++) {
         if (strcmp(FORMATS[i].name, name) == 0) {
@@ -352,22 +353,22 @@ const struct format *formats_find(const char *name)
     return NULL;
 }
 
-const struct format *formats_detect(yyjson_val *value)
+const struct import_format *formats_detect(yyjson_val *value)
 {
-    const struct format *format = FORMATS;
+    const struct import_format *format = FORMATS;
     while (!format->fits(value)) {
         format++;
     }
     return format;
 }
 
-int formats_read(const struct format *format, struct call *call, yyjson_val *value,
+int formats_read(const struct import_format *format, struct call *call, yyjson_val *value,
                  formats_take take, void *context)
 {
-    struct reading reading = {.call = call,
-                              .arena = call_arena(call),
-                              .doc = json_new(call_arena(call)),
-                              .take = take,
-                              .context = context};
+    struct import_reading reading = {.call = call,
+                                     .arena = call_arena(call),
+                                     .doc = json_new(call_arena(call)),
+                                     .take = take,
+                                     .context = context};
     return reading.doc ? format->read(&reading, value) : ERR_NOMEM;
 }

@@ -6,7 +6,7 @@
 #include "memory/memory.h"
 #include "text/json.h"
 
-struct format;
+struct import_format;
 
 /* A memory of an import, and where its line wants it. */
 struct formats_memory {
@@ -21,12 +21,12 @@ typedef int (*formats_take)(void *context, const struct formats_memory *memory);
 #define FORMATS_ALLOWED "forage, graph, mem0 or claude"
 
 /* NULL: there is none of that name. */
-const struct format *formats_find(const char *name);
+const struct import_format *formats_find(const char *name);
 /* The format of an import that begins with this value: forage's own where it is no other. */
-const struct format *formats_detect(yyjson_val *value);
+const struct import_format *formats_detect(yyjson_val *value);
 /* Reads the memories of one value. Texts refer to its document or live in the call's arena. OK;
  * ERR_FAILED after call_fail() with VALIDATION; ERR_NOMEM; what the taker returned. */
-int formats_read(const struct format *format, struct call *call, yyjson_val *value,
+int formats_read(const struct import_format *format, struct call *call, yyjson_val *value,
                  formats_take take, void *context);
 
 #endif

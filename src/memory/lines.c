@@ -28,8 +28,8 @@ struct lines {
     struct call *call;
     struct lines_options options;
     struct values values;
-    const struct format *format; /* NULL: nothing has come yet */
-    struct call *batch;          /* NULL: none is begun */
+    const struct import_format *format; /* NULL: nothing has come yet */
+    struct call *batch;                 /* NULL: none is begun */
     struct waiting *waiting;
     size_t count;
     struct memory_change *changes; /* those of one namespace */

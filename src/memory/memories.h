@@ -17,7 +17,7 @@
 struct memories {
     const struct places *places;
     struct db_pool *pool;
-    struct writer *writer;
+    struct db_writer *writer;
     struct indexes *indexes;
     struct scrub *scrub;
     struct readers *readers;

@@ -189,17 +189,17 @@ int memory_import(struct call *call, const struct memory_space *space,
 /* ---- reading ---- */
 
 /* A connection and the space that is read; with `space.id` 0 there is nothing. */
-struct reading {
+struct memory_reading {
     struct call *call;
     struct db *db;
     struct store_space space;
     int64_t now_ms;
 };
 
-static int start_reading(struct reading *reading, struct call *call,
+static int start_reading(struct memory_reading *reading, struct call *call,
                          const struct memory_space *space)
 {
-    *reading = (struct reading){.call = call, .now_ms = clock_wall_ms()};
+    *reading = (struct memory_reading){.call = call, .now_ms = clock_wall_ms()};
     int status = memories_borrow(call, &reading->db);
     if (status == OK) {
         status = db_begin_reading(reading->db);
@@ -210,7 +210,7 @@ static int start_reading(struct reading *reading, struct call *call,
     return status;
 }
 
-static int end_reading(struct reading *reading, int status)
+static int end_reading(struct memory_reading *reading, int status)
 {
     return memories_return(reading->call, reading->db, status);
 }
@@ -232,8 +232,8 @@ static int collect(void *context, const struct store_row *row)
 }
 
 /* The memories around one of a session, in their order, without itself. */
-static int read_around(struct reading *reading, const struct memory *memory, size_t neighbours,
-                       struct memory_around *around)
+static int read_around(struct memory_reading *reading, const struct memory *memory,
+                       size_t neighbours, struct memory_around *around)
 {
     struct arena *arena = call_arena(reading->call);
     struct collection before = {arena, arena_alloc(arena, (neighbours + 1) * sizeof(struct memory)),
@@ -260,7 +260,7 @@ static int read_around(struct reading *reading, const struct memory *memory, siz
     return status;
 }
 
-static int read_keys(struct reading *reading, const char *const *keys, size_t count,
+static int read_keys(struct memory_reading *reading, const char *const *keys, size_t count,
                      size_t neighbours, struct memory *found, struct memory_around *around)
 {
     int status = OK;
@@ -283,7 +283,7 @@ static int read_keys(struct reading *reading, const char *const *keys, size_t co
 int memory_get(struct call *call, const struct memory_space *space, const char *const *keys,
                size_t count, size_t neighbours, struct memory *found, struct memory_around *around)
 {
-    struct reading reading;
+    struct memory_reading reading;
     memset(found, 0, count * sizeof *found);
     if (around) {
         memset(around, 0, count * sizeof *around);
@@ -321,7 +321,7 @@ static int no_memory(struct call *call, const struct memory_space *space)
 }
 
 /* The memory of a key as it is now; ERR_FAILED after call_fail() where there is none. */
-static int read_current(struct reading *reading, struct arena *arena,
+static int read_current(struct memory_reading *reading, struct arena *arena,
                         const struct memory_space *space, const char *key, struct store_row *row)
 {
     int status = reading->space.id == 0
@@ -335,7 +335,7 @@ static int read_current(struct reading *reading, struct arena *arena,
 int memory_version(struct call *call, const struct memory_space *space, const char *key,
                    int64_t version, struct memory *found)
 {
-    struct reading reading;
+    struct memory_reading reading;
     struct store_row row = {0};
     struct arena *arena = call_arena(call);
     int status = start_reading(&reading, call, space);
@@ -357,7 +357,7 @@ int memory_version(struct call *call, const struct memory_space *space, const ch
 int memory_history(struct call *call, const struct memory_space *space, const char *key,
                    int (*take)(void *context, const struct memory *memory), void *context)
 {
-    struct reading reading;
+    struct memory_reading reading;
     struct store_row row = {0};
     struct arena *arena = arena_new(LIMIT_MEMORY_ROW_BYTES);
     struct handing handing = {arena, take, context};
@@ -381,7 +381,7 @@ int memory_list(struct call *call, const struct memory_space *space,
                 const struct memory_filter *filter, size_t limit, size_t offset,
                 struct memory_page *page)
 {
-    struct reading reading;
+    struct memory_reading reading;
     struct arena *arena = call_arena(call);
     struct collection items = {arena, arena_alloc(arena, (limit + 1) * sizeof(struct memory)), 0};
     *page = (struct memory_page){.items = items.items};
@@ -419,7 +419,7 @@ static void hide_unshared(struct arena *arena, struct memory_stats *stats)
 int memory_stats(struct call *call, struct memory_stats *stats)
 {
     const char *model = meaning_model(call_parts(call)->meaning);
-    struct reading reading;
+    struct memory_reading reading;
     struct memory_space own;
     int status = memory_space_of(call, NULL, &own);
     if (status != OK) {

@@ -13,7 +13,7 @@
 #define MOST_DAYS   120 /* that are told one by one */
 #define MOST_MONTHS 144 /* the same */
 
-struct walk {
+struct overview_walk {
     struct arena *arena; /* of what is found */
     struct arena *row;   /* of one memory */
     struct memory_overview *overview;
@@ -34,7 +34,7 @@ static void count_day(struct memory_overview *overview, int64_t created_ms)
     overview->periods[overview->period_count - 1].memories++;
 }
 
-static int count_tags(struct walk *walk, const struct memory *memory)
+static int count_tags(struct overview_walk *walk, const struct memory *memory)
 {
     for (size_t i = 0; i < memory->tag_count; i++) {
         if (walk->tags.count == LIMIT_MEMORY_OVERVIEW_TAGS) {
@@ -50,7 +50,7 @@ static int count_tags(struct walk *walk, const struct memory *memory)
     return OK;
 }
 
-static int note_damage(struct walk *walk, const struct memory *memory)
+static int note_damage(struct overview_walk *walk, const struct memory *memory)
 {
     struct memory_overview *overview = walk->overview;
     const char *key = NULL;
@@ -65,7 +65,7 @@ static int note_damage(struct walk *walk, const struct memory *memory)
 
 static int look_at(void *context, const struct store_row *row)
 {
-    struct walk *walk = context;
+    struct overview_walk *walk = context;
     struct store_row marked = *row;
     if (walk->overview->counted == LIMIT_MEMORY_OVERVIEW) {
         walk->overview->more = true;
@@ -91,7 +91,7 @@ static int by_memories(const void *one, const void *other)
                                       : strcmp(a->name, b->name);
 }
 
-static int list_tags(struct walk *walk)
+static int list_tags(struct overview_walk *walk)
 {
     struct memory_overview *overview = walk->overview;
     size_t count = walk->tags.count;
@@ -144,8 +144,8 @@ static void join_days(struct memory_overview *overview)
     overview->period_count = kept;
 }
 
-static int walk_over(struct walk *walk, struct call *call, const struct memory_space *space,
-                     const struct memory_filter *filter)
+static int walk_over(struct overview_walk *walk, struct call *call,
+                     const struct memory_space *space, const struct memory_filter *filter)
 {
     struct db *db = NULL;
     struct store_space found = {0};
@@ -164,11 +164,11 @@ int memory_overview(struct call *call, const struct memory_space *space,
                     const struct memory_filter *filter, struct memory_overview *overview)
 {
     struct arena *arena = call_arena(call);
-    struct walk walk = {.arena = arena,
-                        .row = arena_new(LIMIT_MEMORY_ROW_BYTES),
-                        .overview = overview,
-                        .memories =
-                            arena_zalloc(arena, LIMIT_MEMORY_OVERVIEW_TAGS * sizeof(int64_t))};
+    struct overview_walk walk = {
+        .arena = arena,
+        .row = arena_new(LIMIT_MEMORY_ROW_BYTES),
+        .overview = overview,
+        .memories = arena_zalloc(arena, LIMIT_MEMORY_OVERVIEW_TAGS * sizeof(int64_t))};
     *overview = (struct memory_overview){
         .periods = arena_alloc(arena, LIMIT_MEMORY_OVERVIEW * sizeof *overview->periods),
         .damaged = arena_alloc(arena, LIMIT_MEMORY_OVERVIEW_LISTED * sizeof *overview->damaged),

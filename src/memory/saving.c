@@ -102,7 +102,7 @@ int saving_load(struct space_index *one, struct db *db, const struct store_space
 
 /* ---- saving ---- */
 
-struct writing {
+struct file_writing {
     int (*write)(void *context);
     void *context;
     int status;
@@ -121,7 +121,7 @@ static int write_vectors(void *context)
 
 static void *write_slowly(void *context)
 {
-    struct writing *writing = context;
+    struct file_writing *writing = context;
     setpriority(PRIO_PROCESS, 0, LOWEST); /* on Linux, of the calling thread alone */
     writing->status = writing->write(writing->context);
     writing->error = errno;
@@ -133,7 +133,7 @@ static void *write_slowly(void *context)
 static int write_aside(int (*write)(void *context), void *context, bool at_the_end)
 {
     pthread_t thread;
-    struct writing writing = {.write = write, .context = context};
+    struct file_writing writing = {.write = write, .context = context};
     if (at_the_end || thread_start(&thread, 0, write_slowly, &writing) != OK) {
         return write(context);
     }

@@ -20,7 +20,7 @@
 #define PHRASE_SHARE     0.99 /* of the question's words, that they hold */
 #define PHRASE_RELEVANCE 0.97 /* at least, of those that hold it */
 
-struct searching {
+struct memory_searching {
     struct call *call;
     struct db *db;
     struct word_reader *reader;
@@ -46,10 +46,10 @@ static struct index_filter narrowed(const struct memory_filter *filter)
     };
 }
 
-static int start(struct searching *searching, struct call *call, const struct memory_filter *filter,
-                 size_t limit)
+static int start(struct memory_searching *searching, struct call *call,
+                 const struct memory_filter *filter, size_t limit)
 {
-    *searching = (struct searching){.call = call, .filter = narrowed(filter)};
+    *searching = (struct memory_searching){.call = call, .filter = narrowed(filter)};
     searching->reader = readers_borrow(call_parts(call)->memories->readers);
     searching->filter.reader = searching->reader;
     searching->hits = arena_alloc(call_arena(call), (limit + 1) * sizeof *searching->hits);
@@ -57,7 +57,7 @@ static int start(struct searching *searching, struct call *call, const struct me
 }
 
 /* Says how far the index is that the search uses, where a thread still makes it. */
-static int tell_missing(struct searching *searching, const struct space_index *index)
+static int tell_missing(struct memory_searching *searching, const struct space_index *index)
 {
     size_t indexed = index ? index_count(indexes_of(index)) : 0;
     int64_t missing = index ? indexes_missing(index) : 0;
@@ -73,7 +73,7 @@ static int tell_missing(struct searching *searching, const struct space_index *i
     return searching->lacks ? OK : ERR_NOMEM;
 }
 
-static int finish(struct searching *searching, int status)
+static int finish(struct memory_searching *searching, int status)
 {
     status = memories_return(searching->call, searching->db, status);
     readers_return(call_parts(searching->call)->memories->readers, searching->reader);
@@ -81,8 +81,8 @@ static int finish(struct searching *searching, int status)
 }
 
 /* The index of the space; NULL where the space is empty. */
-static int acquire(struct searching *searching, const struct memory_space *space, const char *model,
-                   struct space_index **index)
+static int acquire(struct memory_searching *searching, const struct memory_space *space,
+                   const char *model, struct space_index **index)
 {
     struct indexes *indexes = call_parts(searching->call)->memories->indexes;
     int status = indexes_acquire(indexes, searching->db, space, model, index);
@@ -102,7 +102,7 @@ static int acquire(struct searching *searching, const struct memory_space *space
 
 /* Lets go of the index. A file of it may have been damaged under the search, which is then
  * repeated, on one that is made anew. Whether it is done. */
-static bool is_done(const struct searching *searching, struct space_index *index, int tries,
+static bool is_done(const struct memory_searching *searching, struct space_index *index, int tries,
                     int *status)
 {
     bool sound = !index || indexes_sound(index);
@@ -117,7 +117,7 @@ static bool is_done(const struct searching *searching, struct space_index *index
 }
 
 /* The row of a hit, unless it has gone since. */
-static int fetch(struct searching *searching, struct arena *arena, int64_t id,
+static int fetch(struct memory_searching *searching, struct arena *arena, int64_t id,
                  struct store_row *row, bool *there)
 {
     int status = store_by_id(searching->db, arena, searching->space, id, row);
@@ -139,7 +139,7 @@ static size_t texts_of(const struct memory *memory, const char **texts)
 
 /* The texts that an excerpt is cut from: a ranked hit shows the note, also where a tag found it; in
  * a full-text one the words that were asked for are marked wherever they are. */
-static size_t shown_texts(const struct searching *searching, const struct memory *memory,
+static size_t shown_texts(const struct memory_searching *searching, const struct memory *memory,
                           const char **texts)
 {
     size_t count = texts_of(memory, texts);
@@ -150,7 +150,7 @@ static const char *const FIRST_BY[] = {
     [INDEX_RANKED] = NULL, [INDEX_PHRASE] = "phrase", [INDEX_KEY] = "key"};
 
 /* The hit with its text; nothing where the memory has gone since. */
-static int add_hit(struct searching *searching, const struct index_hit *hit)
+static int add_hit(struct memory_searching *searching, const struct index_hit *hit)
 {
     struct store_row row;
     bool there;
@@ -188,7 +188,7 @@ static int add_hit(struct searching *searching, const struct index_hit *hit)
 }
 
 /* `more`: not everything was counted. */
-static void answer(const struct searching *searching, size_t total, bool more,
+static void answer(const struct memory_searching *searching, size_t total, bool more,
                    struct memory_hits *hits)
 {
     bool beyond = total > LIMIT_MEMORY_EXACT_TOTAL;
@@ -230,7 +230,7 @@ static bool passes(const void *context, int64_t id)
 }
 
 /* Whether a memory holds the question as it stands, or its key is made of the same words. */
-static int holds(struct searching *searching, const struct phrase *phrase, int64_t id,
+static int holds(struct memory_searching *searching, const struct phrase *phrase, int64_t id,
                  struct arena *scratch, bool *held)
 {
     struct store_row row;
@@ -251,7 +251,7 @@ static int holds(struct searching *searching, const struct phrase *phrase, int64
 
 /* What holds the question as it stands comes before what only has its words. It is looked for among
  * so many of the best, on whichever page they are: every page must have the same order. */
-static int find_phrase(struct searching *searching, const char *query, size_t within,
+static int find_phrase(struct memory_searching *searching, const char *query, size_t within,
                        struct index_found *found)
 {
     struct phrase phrase;
@@ -293,8 +293,8 @@ static void cut_page(struct index_found *found, size_t limit, size_t offset)
 
 /* By words, and by vectors where there are some of the question's model. `least` is how many of the
  * best are ranked at least, whatever page is wanted. */
-static int rank(struct searching *searching, const struct space_index *index, const char *query,
-                struct meant *meant, size_t limit, size_t offset, size_t *least,
+static int rank(struct memory_searching *searching, const struct space_index *index,
+                const char *query, struct meant *meant, size_t limit, size_t offset, size_t *least,
                 struct index_found *found)
 {
     struct arena *arena = call_arena(searching->call);
@@ -315,7 +315,7 @@ static int rank(struct searching *searching, const struct space_index *index, co
 
 /* The index, and the question's vector by the model that the space's vectors are of: while those of
  * another model are made, the old ones serve. */
-static int acquire_meant(struct searching *searching, const struct memory_space *space,
+static int acquire_meant(struct memory_searching *searching, const struct memory_space *space,
                          const char *query, struct meant *meant, struct space_index **index)
 {
     const char *wanted = meant->model;
@@ -332,7 +332,7 @@ static int acquire_meant(struct searching *searching, const struct memory_space 
     return status == OK ? acquire(searching, space, wanted, index) : status;
 }
 
-static void tell_ranking(const struct searching *searching, const struct meant *meant,
+static void tell_ranking(const struct memory_searching *searching, const struct meant *meant,
                          const struct space_index *index, struct memory_hits *hits)
 {
     const char *model = NULL;
@@ -351,7 +351,7 @@ static void tell_ranking(const struct searching *searching, const struct meant *
 }
 
 /* Who asks for a key means that memory. */
-static int find_key(struct searching *searching, const char *query)
+static int find_key(struct memory_searching *searching, const char *query)
 {
     struct store_row row;
     if (strlen(query) > LIMIT_MEMORY_KEY_BYTES) {
@@ -367,7 +367,7 @@ int memory_search(struct call *call, const struct memory_space *space, const cha
                   const struct memory_filter *filter, size_t limit, size_t offset,
                   struct memory_hits *hits)
 {
-    struct searching searching;
+    struct memory_searching searching;
     struct space_index *index = NULL;
     struct index_found found = {0};
     size_t least = 0;
@@ -410,7 +410,7 @@ int memory_search(struct call *call, const struct memory_space *space, const cha
 /* ---- full text ---- */
 
 /* Every term and prefix that is asked for, to be marked. */
-static int collect_wanted(struct searching *searching, const struct fulltext *question)
+static int collect_wanted(struct memory_searching *searching, const struct fulltext *question)
 {
     struct arena *arena = call_arena(searching->call);
     size_t terms = 0;
@@ -443,7 +443,7 @@ static int collect_wanted(struct searching *searching, const struct fulltext *qu
 }
 
 /* Whether a candidate is really what was asked for. */
-static int check(struct searching *searching, const struct fulltext *question,
+static int check(struct memory_searching *searching, const struct fulltext *question,
                  const struct index_hit *candidate, struct arena *scratch, bool *matches)
 {
     const char *texts[LIMIT_MEMORY_TAGS + 2];
@@ -458,8 +458,8 @@ static int check(struct searching *searching, const struct fulltext *question,
 }
 
 /* Every candidate is what was asked for: only those of the page are looked at. */
-static int take_page(struct searching *searching, const struct index_hit *candidates, size_t count,
-                     size_t limit, size_t offset)
+static int take_page(struct memory_searching *searching, const struct index_hit *candidates,
+                     size_t count, size_t limit, size_t offset)
 {
     int status = OK;
     for (size_t i = offset; i < count && i - offset < limit && status == OK; i++) {
@@ -469,7 +469,7 @@ static int take_page(struct searching *searching, const struct index_hit *candid
 }
 
 /* Looks into the candidates, best first; those of the page are taken, all are counted. */
-static int walk(struct searching *searching, const struct fulltext *question,
+static int walk(struct memory_searching *searching, const struct fulltext *question,
                 const struct index_hit *candidates, size_t count, size_t limit, size_t offset,
                 size_t *total)
 {
@@ -493,7 +493,7 @@ int memory_fulltext(struct call *call, const struct memory_space *space,
                     const struct memory_filter *filter, size_t limit, size_t offset,
                     struct memory_hits *hits)
 {
-    struct searching searching;
+    struct memory_searching searching;
     struct fulltext question;
     struct space_index *index = NULL;
     struct index_hit *candidates = NULL;

@@ -62,14 +62,14 @@ void space_vectors_walked(struct space_vectors *vectors, int64_t after, int64_t 
     }
 }
 
-struct walk {
+struct vectors_walk {
     struct space_vectors *vectors;
     struct arena *arena;
 };
 
 static int walk_row(void *context, const struct store_row *row)
 {
-    struct walk *walk = context;
+    struct vectors_walk *walk = context;
     space_vectors_row(walk->vectors, row);
     arena_reset(walk->arena);
     return OK;
@@ -77,7 +77,7 @@ static int walk_row(void *context, const struct store_row *row)
 
 static int walk_removed(void *context, int64_t id)
 {
-    struct walk *walk = context;
+    struct vectors_walk *walk = context;
     space_vectors_removed(walk->vectors, id);
     return OK;
 }
@@ -85,7 +85,7 @@ static int walk_removed(void *context, int64_t id)
 /* Its files may be older than those of the words, which were told of these changes long ago. */
 static int walk(struct space_vectors *vectors, struct db *db, const struct store_space *space)
 {
-    struct walk walk = {vectors, arena_new(LIMIT_MEMORY_ROW_BYTES)};
+    struct vectors_walk walk = {vectors, arena_new(LIMIT_MEMORY_ROW_BYTES)};
     int64_t seen;
     if (!walk.arena) {
         return ERR_NOMEM;

@@ -256,7 +256,7 @@ static int read_digits(const struct matcher *matcher, const char *at, size_t *le
 }
 
 /* An open place that holds a name or a number. */
-struct slot {
+struct phrase_slot {
     const char *name;
     uint32_t kind;   /* the bits of its names, or 0 */
     uint32_t forms;  /* a name has one of these bits, or 0 */
@@ -269,7 +269,7 @@ struct slot {
 
 #define FIELD(name) offsetof(struct time_said, name)
 
-static const struct slot SLOTS[] = {
+static const struct phrase_slot SLOTS[] = {
     {"count", TIME_NUMBERS, 0, 1, 1, 0, MOST_COUNT, 0, FIELD(count)},
     {"unit", TIME_UNITS, TIME_ONE, 1, 1, 0, -1, 0, FIELD(unit)},
     {"units", TIME_UNITS, TIME_ONE | TIME_MANY, 1, 1, 0, -1, 0, FIELD(unit)},
@@ -282,12 +282,13 @@ static const struct slot SLOTS[] = {
     {"year", TIME_YEARS, 0, 1, 0, 1000, 9999, 0, FIELD(year)},
 };
 
-static void keep(struct matcher *matcher, const struct slot *slot, int value)
+static void keep(struct matcher *matcher, const struct phrase_slot *slot, int value)
 {
     memcpy((char *)&matcher->said + slot->field, &value, sizeof value);
 }
 
-static bool fill(struct matcher *matcher, const struct slot *slot, const char *rest, const char *at)
+static bool fill(struct matcher *matcher, const struct phrase_slot *slot, const char *rest,
+                 const char *at)
 {
     size_t length;
     int value = read_digits(matcher, at, &length);

@@ -201,21 +201,21 @@ static bool read_numbers(const char *text, struct time_span *span)
 /* ---- what phrases mean ---- */
 
 /* A text that is read, in one language. */
-struct reading {
+struct time_reading {
     size_t language;
     const struct time_text *text;
     int64_t now_ms;
     struct time_span *span;
 };
 
-struct meaning {
-    bool (*find)(const struct meaning *meaning, const struct reading *reading,
+struct phrase_meaning {
+    bool (*find)(const struct phrase_meaning *meaning, const struct time_reading *reading,
                  const struct time_said *said);
     int shift;           /* so many units, weeks or days from now */
     enum time_unit unit; /* where the phrase names none */
 };
 
-static bool find_now(const struct meaning *meaning, const struct reading *reading,
+static bool find_now(const struct phrase_meaning *meaning, const struct time_reading *reading,
                      const struct time_said *said)
 {
     (void)meaning, (void)said;
@@ -224,7 +224,7 @@ static bool find_now(const struct meaning *meaning, const struct reading *readin
 }
 
 /* "last week": the one before this one. */
-static bool find_unit(const struct meaning *meaning, const struct reading *reading,
+static bool find_unit(const struct phrase_meaning *meaning, const struct time_reading *reading,
                       const struct time_said *said)
 {
     enum time_unit unit = said->unit < 0 ? meaning->unit : (enum time_unit)said->unit;
@@ -238,7 +238,7 @@ static int count_of(const struct time_said *said)
 }
 
 /* "past week", "last 3 days": up to now; "next 3 days": from now on. */
-static bool find_rolling(const struct meaning *meaning, const struct reading *reading,
+static bool find_rolling(const struct phrase_meaning *meaning, const struct time_reading *reading,
                          const struct time_said *said)
 {
     int count = meaning->shift * count_of(said);
@@ -250,7 +250,7 @@ static bool find_rolling(const struct meaning *meaning, const struct reading *re
 
 /* "3 days ago": the day that was; "in 3 days": the moment that will be. Four digits are a year and
  * not a number of years: in Chinese and Japanese "before 2025" is written as "3 years ago" is. */
-static bool find_distance(const struct meaning *meaning, const struct reading *reading,
+static bool find_distance(const struct phrase_meaning *meaning, const struct time_reading *reading,
                           const struct time_said *said)
 {
     enum time_unit unit = (enum time_unit)said->unit;
@@ -261,7 +261,7 @@ static bool find_distance(const struct meaning *meaning, const struct reading *r
 }
 
 /* "monday", "last monday": the one before today; "next monday": the one after today. */
-static bool find_weekday(const struct meaning *meaning, const struct reading *reading,
+static bool find_weekday(const struct phrase_meaning *meaning, const struct time_reading *reading,
                          const struct time_said *said)
 {
     int today = parts_of(reading->now_ms).tm_wday;
@@ -272,8 +272,8 @@ static bool find_weekday(const struct meaning *meaning, const struct reading *re
 }
 
 /* "monday of last week" */
-static bool find_day_of_week(const struct meaning *meaning, const struct reading *reading,
-                             const struct time_said *said)
+static bool find_day_of_week(const struct phrase_meaning *meaning,
+                             const struct time_reading *reading, const struct time_said *said)
 {
     int64_t monday = unit_around(reading->now_ms, WEEK, meaning->shift).from_ms;
     *reading->span = unit_around(monday, DAY, (said->weekday + 6) % 7);
@@ -282,7 +282,8 @@ static bool find_day_of_week(const struct meaning *meaning, const struct reading
 
 /* The year that a phrase names; of one that names none, the last year in which that month and day
  * have begun. */
-static int year_of(const struct reading *reading, const struct time_said *said, int month, int day)
+static int year_of(const struct time_reading *reading, const struct time_said *said, int month,
+                   int day)
 {
     int year = parts_of(reading->now_ms).tm_year + 1900;
     if (said->year < 0) {
@@ -292,7 +293,7 @@ static int year_of(const struct reading *reading, const struct time_said *said, 
 }
 
 /* "march", "march 2025", "5 march 2025" */
-static bool find_date(const struct meaning *meaning, const struct reading *reading,
+static bool find_date(const struct phrase_meaning *meaning, const struct time_reading *reading,
                       const struct time_said *said)
 {
     (void)meaning;
@@ -302,7 +303,7 @@ static bool find_date(const struct meaning *meaning, const struct reading *readi
     return day_exists(year, said->month, day);
 }
 
-static bool find_quarter(const struct meaning *meaning, const struct reading *reading,
+static bool find_quarter(const struct phrase_meaning *meaning, const struct time_reading *reading,
                          const struct time_said *said)
 {
     (void)meaning;
@@ -312,7 +313,7 @@ static bool find_quarter(const struct meaning *meaning, const struct reading *re
     return true;
 }
 
-static bool find_year(const struct meaning *meaning, const struct reading *reading,
+static bool find_year(const struct phrase_meaning *meaning, const struct time_reading *reading,
                       const struct time_said *said)
 {
     (void)meaning;
@@ -320,11 +321,11 @@ static bool find_year(const struct meaning *meaning, const struct reading *readi
     return true;
 }
 
-static bool read_nested(const struct reading *reading, const struct time_said *said, size_t number,
-                        struct time_span *span);
+static bool read_nested(const struct time_reading *reading, const struct time_said *said,
+                        size_t number, struct time_span *span);
 
 /* "since march", "before last week" */
-static bool find_edge(const struct meaning *meaning, const struct reading *reading,
+static bool find_edge(const struct phrase_meaning *meaning, const struct time_reading *reading,
                       const struct time_said *said)
 {
     struct time_span point;
@@ -339,7 +340,7 @@ static bool find_edge(const struct meaning *meaning, const struct reading *readi
 }
 
 /* "between march and may" */
-static bool find_between(const struct meaning *meaning, const struct reading *reading,
+static bool find_between(const struct phrase_meaning *meaning, const struct time_reading *reading,
                          const struct time_said *said)
 {
     (void)meaning;
@@ -354,7 +355,7 @@ static bool find_between(const struct meaning *meaning, const struct reading *re
 
 /* Of an edge: 1 when the span begins there, -1 when it ends there; doubled when the named time is
  * not part of it. */
-static const struct meaning MEANINGS[SAYS_COUNT] = {
+static const struct phrase_meaning MEANINGS[SAYS_COUNT] = {
     [SAYS_NOW] = {find_now, 0, SECOND},
     [SAYS_TODAY] = {find_unit, 0, DAY},
     [SAYS_YESTERDAY] = {find_unit, -1, DAY},
@@ -390,12 +391,12 @@ static bool take(void *context, enum time_says says, const struct time_said *sai
 }
 
 /* One time of a phrase that holds others: in the phrase's language, or in numbers. */
-static bool read_nested(const struct reading *reading, const struct time_said *said, size_t number,
-                        struct time_span *span)
+static bool read_nested(const struct time_reading *reading, const struct time_said *said,
+                        size_t number, struct time_span *span)
 {
     struct time_text part = {.length = said->times[number].length};
     memcpy(part.data, reading->text->data + said->times[number].at, part.length);
-    struct reading inner = {reading->language, &part, reading->now_ms, span};
+    struct time_reading inner = {reading->language, &part, reading->now_ms, span};
     return read_numbers(part.data, span) ||
            time_phrases_find(reading->language, &part, true, SAYS_NOW, SAYS_YEAR, take, &inner);
 }
@@ -406,7 +407,7 @@ static bool read_phrase(const struct time_text *text, int64_t now_ms, enum time_
 {
     for (size_t i = 0; i < time_phrases_languages(); i++) {
         struct time_text plain;
-        struct reading reading = {i, &plain, now_ms, span};
+        struct time_reading reading = {i, &plain, now_ms, span};
         if (time_phrases_strip(i, text, &plain) &&
             time_phrases_find(i, &plain, false, first, last, take, &reading)) {
             return true;

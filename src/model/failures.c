@@ -321,14 +321,14 @@ enum failure failure_judge(const struct model_error *error, int status, const ch
 
 /* Where a word counts: only as the name of the parameter, also in the message, or there as a word
  * of its own ("restricted" does not say "strict"). */
-enum place { NAMED, ANYWHERE, ALONE };
+enum word_place { NAMED, ANYWHERE, ALONE };
 
 /* By the names of parameters, and by words of those who do not name them. The first that is in use
  * counts. */
 static const struct {
     const char *words;
     unsigned choice;
-    enum place place;
+    enum word_place place;
 } REFUSALS[] = {
     {"/v1/responses", CHOICE_DIALECT, ANYWHERE},
     {"Responses API", CHOICE_DIALECT, ANYWHERE},

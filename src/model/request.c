@@ -20,7 +20,7 @@
 #define MOST_HEADERS 6
 
 /* One request on its way. */
-struct exchange {
+struct model_exchange {
     struct call *call;
     struct model *model;
     const struct model_request *request;
@@ -46,19 +46,19 @@ struct exchange {
 };
 
 /* What to do after a try. */
-enum next { NEXT_DONE, NEXT_AGAIN, NEXT_FAILED };
+enum model_next { NEXT_DONE, NEXT_AGAIN, NEXT_FAILED };
 
 /* ---- sending ---- */
 
 /* The variable that says how long a try may take, or else how long it may be silent. */
-static const char *time_variable(const struct exchange *exchange)
+static const char *time_variable(const struct model_exchange *exchange)
 {
     const char *variable = exchange->request->time_limit;
     return variable ? variable : "FORAGE_MODEL_TIMEOUT";
 }
 
 /* Milliseconds until the request has to be over. */
-static int64_t time_left_ms(const struct exchange *exchange)
+static int64_t time_left_ms(const struct model_exchange *exchange)
 {
     int64_t left = call_time_left_ms(exchange->call);
     int64_t own = exchange->request->until_ms ? exchange->request->until_ms - clock_now_ms() : left;
@@ -68,7 +68,7 @@ static int64_t time_left_ms(const struct exchange *exchange)
 
 static bool on_bytes(void *context, const char *data, size_t length)
 {
-    struct exchange *exchange = context;
+    struct model_exchange *exchange = context;
     bool more = stream_feed(exchange->stream, data, length);
     int64_t now = clock_now_ms();
     if (now - exchange->told_ms >= TIME_REPLY_TOLD_MS) {
@@ -79,7 +79,7 @@ static bool on_bytes(void *context, const char *data, size_t length)
     return more;
 }
 
-static size_t put_headers(struct exchange *exchange, const struct dialect *dialect,
+static size_t put_headers(struct model_exchange *exchange, const struct dialect *dialect,
                           struct fetch_header headers[MOST_HEADERS])
 {
     const struct model *model = exchange->model;
@@ -103,7 +103,7 @@ static size_t put_headers(struct exchange *exchange, const struct dialect *diale
 }
 
 /* The body of the request; NULL without memory. */
-static const char *write_body(struct exchange *exchange, const struct dialect *dialect,
+static const char *write_body(struct model_exchange *exchange, const struct dialect *dialect,
                               size_t *length)
 {
     yyjson_mut_doc *doc = json_new(exchange->work);
@@ -117,7 +117,7 @@ static const char *write_body(struct exchange *exchange, const struct dialect *d
 }
 
 /* Whether what is to be sent and the answer fit into the context that the operator named. */
-static bool fits(const struct exchange *exchange)
+static bool fits(const struct model_exchange *exchange)
 {
     int64_t context = model_context();
     return context == 0 || exchange->request->search ||
@@ -126,7 +126,7 @@ static bool fits(const struct exchange *exchange)
 }
 
 /* As charge_fetch(), or charge_open(). */
-static int send_charged(struct exchange *exchange, const struct fetch_request *request)
+static int send_charged(struct model_exchange *exchange, const struct fetch_request *request)
 {
     const bool searches = exchange->request->search != NULL;
     const struct call_usage most = {
@@ -141,7 +141,7 @@ static int send_charged(struct exchange *exchange, const struct fetch_request *r
 }
 
 /* As send_charged(); ERR_LIMIT: nothing was sent. */
-static int send_request(struct exchange *exchange)
+static int send_request(struct model_exchange *exchange)
 {
     const struct dialect *dialect = model_dialect(exchange->model, exchange->choices);
     struct fetch_header headers[MOST_HEADERS];
@@ -185,7 +185,7 @@ static int send_request(struct exchange *exchange)
 /* What one try used. Where the server does not count, the bytes that went and came do. Of a reply
  * that did not come whole nobody knows how much was written: that is charged as what was estimated
  * for it, so that asking and leaving does not get around a budget. */
-static struct model_usage usage_of(const struct exchange *exchange, const struct draft *draft)
+static struct model_usage usage_of(const struct model_exchange *exchange, const struct draft *draft)
 {
     struct model_usage used = draft->usage;
     bool whole = draft->seen && (draft->whole || draft->end != DRAFT_OPEN);
@@ -206,7 +206,7 @@ static struct model_usage usage_of(const struct exchange *exchange, const struct
 }
 
 /* Settles a try and adds what it used; nothing where it cost nothing. */
-static void count_usage(struct exchange *exchange, const struct draft *draft)
+static void count_usage(struct model_exchange *exchange, const struct draft *draft)
 {
     struct model_usage *sums = &exchange->reply->usage;
     const struct call_usage *most = &exchange->charge.entry.amount;
@@ -232,7 +232,7 @@ static void count_usage(struct exchange *exchange, const struct draft *draft)
 
 /* Whether one more try stays within what all of them may take. A try that took nothing, because the
  * server refused it, leaves room for the next one. */
-static bool affords_another(const struct exchange *exchange)
+static bool affords_another(const struct model_exchange *exchange)
 {
     int64_t most = exchange->request->most_in_all;
     return !most || !exchange->used ||
@@ -255,7 +255,7 @@ static const char *tame(struct arena *arena, const char *words)
 }
 
 /* What the service said, as the end of a sentence. */
-static const char *it_said(struct exchange *exchange)
+static const char *it_said(struct model_exchange *exchange)
 {
     struct arena *arena = call_arena(exchange->call);
     const char *words = tame(arena, exchange->error.message);
@@ -263,7 +263,7 @@ static const char *it_said(struct exchange *exchange)
     return said ? said : "";
 }
 
-static enum next failed(struct exchange *exchange, bool unavailable)
+static enum model_next failed(struct model_exchange *exchange, bool unavailable)
 {
     struct arena *arena = call_arena(exchange->call);
     yyjson_mut_doc *doc = json_new(arena);
@@ -301,7 +301,7 @@ static int64_t backoff_ms(int retry)
     return most - chance % (uint32_t)(most / 2);
 }
 
-static int64_t asked_pause_ms(const struct exchange *exchange)
+static int64_t asked_pause_ms(const struct model_exchange *exchange)
 {
     const struct fetch_response *fetched = &exchange->fetched;
     int64_t header = clock_retry_after_ms(fetch_header_value(fetched, "retry-after-ms"),
@@ -310,7 +310,7 @@ static int64_t asked_pause_ms(const struct exchange *exchange)
 }
 
 /* A search is paid even where its answer is lost. */
-static bool is_repeatable(const struct exchange *exchange)
+static bool is_repeatable(const struct model_exchange *exchange)
 {
     int status = exchange->fetched.status;
     return !exchange->request->search || status == 429 || status == 500 || status == 502 ||
@@ -319,7 +319,7 @@ static bool is_repeatable(const struct exchange *exchange)
 
 /* NEXT_AGAIN after a pause; NEXT_FAILED where there was none, because it was the last try or the
  * pause would be too long. */
-static enum next take_pause(struct exchange *exchange, int *status)
+static enum model_next take_pause(struct model_exchange *exchange, int *status)
 {
     int64_t asked = asked_pause_ms(exchange);
     int64_t wait = asked >= 0 ? asked : backoff_ms(exchange->retries);
@@ -334,14 +334,14 @@ static enum next take_pause(struct exchange *exchange, int *status)
 }
 
 /* Once, after a reply with nothing in it. */
-static bool may_ask_anew(struct exchange *exchange)
+static bool may_ask_anew(struct model_exchange *exchange)
 {
     bool may = !exchange->asked_anew && is_repeatable(exchange) && affords_another(exchange);
     exchange->asked_anew = true;
     return may;
 }
 
-static enum next judge_limited(struct exchange *exchange, int *status)
+static enum model_next judge_limited(struct model_exchange *exchange, int *status)
 {
     if (take_pause(exchange, status) == NEXT_AGAIN) {
         return NEXT_AGAIN;
@@ -356,8 +356,8 @@ static enum next judge_limited(struct exchange *exchange, int *status)
 }
 
 /* A failure that may pass; `what` continues "Ollama". */
-static enum next judge_passing(struct exchange *exchange, const char *code, const char *what,
-                               int *status)
+static enum model_next judge_passing(struct model_exchange *exchange, const char *code,
+                                     const char *what, int *status)
 {
     if (take_pause(exchange, status) == NEXT_AGAIN) {
         return NEXT_AGAIN;
@@ -368,7 +368,7 @@ static enum next judge_passing(struct exchange *exchange, const char *code, cons
 }
 
 /* Reading a model into memory takes a minute; that is no failure. */
-static enum next judge_loading(struct exchange *exchange, int *status)
+static enum model_next judge_loading(struct model_exchange *exchange, int *status)
 {
     int64_t now = clock_now_ms();
     if (!exchange->loading_since_ms) {
@@ -386,7 +386,7 @@ static enum next judge_loading(struct exchange *exchange, int *status)
 /* ---- learning ---- */
 
 /* What held in this exchange is known to all from now on. */
-static void share(struct exchange *exchange, unsigned refused, int64_t most_tokens)
+static void share(struct model_exchange *exchange, unsigned refused, int64_t most_tokens)
 {
     struct model *model = exchange->model;
     const struct parts *parts = call_parts(exchange->call);
@@ -398,7 +398,7 @@ static void share(struct exchange *exchange, unsigned refused, int64_t most_toke
 }
 
 /* Leaves out what the server refuses. Whether that was it, the next try shows. */
-static bool learn(struct exchange *exchange)
+static bool learn(struct model_exchange *exchange)
 {
     const struct model_error *error = &exchange->error;
     int64_t most = failure_most_tokens(error, exchange->max_tokens);
@@ -418,7 +418,7 @@ static bool learn(struct exchange *exchange)
     return true;
 }
 
-static enum next judge_refused(struct exchange *exchange)
+static enum model_next judge_refused(struct model_exchange *exchange)
 {
     const struct model_search *search = exchange->request->search;
     if (search && search->country &&
@@ -436,7 +436,7 @@ static enum next judge_refused(struct exchange *exchange)
 }
 
 /* The path is not there: perhaps the server speaks the provider's other dialect. */
-static enum next judge_address(struct exchange *exchange)
+static enum model_next judge_address(struct model_exchange *exchange)
 {
     const struct model *model = exchange->model;
     if (model->provider->second && !model->at_home && (exchange->choices & CHOICE_DIALECT) &&
@@ -455,7 +455,7 @@ static enum next judge_address(struct exchange *exchange)
 
 /* ---- judging ---- */
 
-static enum next refuse_key(struct exchange *exchange)
+static enum model_next refuse_key(struct model_exchange *exchange)
 {
     const struct model *model = exchange->model;
     const char *wanted = model->key_variable                 ? model->key_variable
@@ -479,7 +479,7 @@ static enum next refuse_key(struct exchange *exchange)
     return failed(exchange, false);
 }
 
-static enum next judge_error(struct exchange *exchange, int http, int *status)
+static enum model_next judge_error(struct model_exchange *exchange, int http, int *status)
 {
     const struct model *model = exchange->model;
     const char *title = model->provider->title;
@@ -531,7 +531,7 @@ static enum next judge_error(struct exchange *exchange, int http, int *status)
     return failed(exchange, http >= 500);
 }
 
-static enum next judge_transfer(struct exchange *exchange, int *status)
+static enum model_next judge_transfer(struct model_exchange *exchange, int *status)
 {
     static const enum fetch_failure PASSING[] = {FETCH_CONNECT, FETCH_BROKEN, FETCH_TIMEOUT,
                                                  FETCH_NAME_ERROR, FETCH_BUSY};
@@ -568,7 +568,7 @@ static enum next judge_transfer(struct exchange *exchange, int *status)
 }
 
 /* A reply with neither a text nor a use, which nobody refused. */
-static enum next judge_nothing(struct exchange *exchange, const struct draft *draft)
+static enum model_next judge_nothing(struct model_exchange *exchange, const struct draft *draft)
 {
     if (draft->end == DRAFT_CONTEXT) {
         return NEXT_FAILED;
@@ -589,7 +589,8 @@ static enum next judge_nothing(struct exchange *exchange, const struct draft *dr
     return failed(exchange, false);
 }
 
-static enum next judge_reply(struct exchange *exchange, struct draft *draft, int *status)
+static enum model_next judge_reply(struct model_exchange *exchange, struct draft *draft,
+                                   int *status)
 {
     struct model_reply *reply = exchange->reply;
     const struct dialect *dialect = model_dialect(exchange->model, exchange->choices);
@@ -602,7 +603,7 @@ static enum next judge_reply(struct exchange *exchange, struct draft *draft, int
         return NEXT_FAILED;
     }
     if (!*reply->text && reply->use_count == 0 && reply->stop != MODEL_REFUSED) {
-        enum next next = judge_nothing(exchange, draft);
+        enum model_next next = judge_nothing(exchange, draft);
         *status = next == NEXT_FAILED && draft->end == DRAFT_CONTEXT ? ERR_LIMIT : OK;
         return next;
     }
@@ -610,7 +611,7 @@ static enum next judge_reply(struct exchange *exchange, struct draft *draft, int
 }
 
 /* An answer with HTTP 200. A transfer that broke after the last event is none that matters. */
-static enum next judge_answer(struct exchange *exchange, bool broken, int *status)
+static enum model_next judge_answer(struct model_exchange *exchange, bool broken, int *status)
 {
     const char *problem;
     struct draft *draft = stream_end(exchange->stream, &problem);
@@ -640,7 +641,7 @@ static enum next judge_answer(struct exchange *exchange, bool broken, int *statu
 
 /* ---- all of it ---- */
 
-static enum next try_once(struct exchange *exchange, int *status)
+static enum model_next try_once(struct model_exchange *exchange, int *status)
 {
     exchange->error = (struct model_error){.retry_ms = -1};
     exchange->fetched = (struct fetch_response){0};
@@ -670,9 +671,9 @@ static enum next try_once(struct exchange *exchange, int *status)
     return judge_error(exchange, exchange->fetched.status, status);
 }
 
-static int ask(struct exchange *exchange)
+static int ask(struct model_exchange *exchange)
 {
-    enum next next = NEXT_AGAIN;
+    enum model_next next = NEXT_AGAIN;
     int status = OK;
     while (next == NEXT_AGAIN && status == OK) {
         next = try_once(exchange, &status);
@@ -719,7 +720,7 @@ int model_ask(struct call *call, struct model *model, const struct model_request
     unsigned refused = atomic_load(&model->refused);
     int64_t most = atomic_load(&model->most_tokens);
     int64_t wanted = tokens_wanted(request);
-    struct exchange exchange = {
+    struct model_exchange exchange = {
         .call = call,
         .model = model,
         .request = request,

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum form { FORM_UNKNOWN, FORM_EVENTS, FORM_WHOLE };
+enum stream_form { FORM_UNKNOWN, FORM_EVENTS, FORM_WHOLE };
 
 struct stream {
     const struct dialect *dialect;
-    enum form form;
+    enum stream_form form;
     struct buf line; /* that is not complete; of FORM_WHOLE, everything */
     struct buf data; /* of the event that is being read */
     bool has_data;

@@ -13,7 +13,7 @@
 #define WINDOW     15 /* the largest; zlib's format */
 #define WITH_GZIP  16 /* in the format of gzip; the negative window: no format around the data */
 
-enum state {
+enum coding_state {
     BEGINS, /* its first two bytes say what it is */
     RUNS,
     OVER, /* what follows is none of it */
@@ -24,7 +24,7 @@ struct coding {
     bool open; /* the stream */
     bool gzip; /* or deflate, with or without zlib's format around it: servers send both */
     bool whole;
-    enum state state;
+    enum coding_state state;
     size_t came;
     unsigned char head[HEAD_BYTES];
     size_t head_length;
@@ -41,18 +41,18 @@ struct codings {
 
 /* ---- names ---- */
 
-enum kind { GZIP, DEFLATE, NOT_TAKEN, NONE };
+enum coding_kind { GZIP, DEFLATE, NOT_TAKEN, NONE };
 
 static const struct {
     const char *name;
-    enum kind kind;
+    enum coding_kind kind;
 } NAMES[] = {
     {"gzip", GZIP},     {"x-gzip", GZIP},    {"deflate", DEFLATE},
     {"br", NOT_TAKEN},  {"zstd", NOT_TAKEN}, {"compress", NOT_TAKEN},
     {"dcb", NOT_TAKEN}, {"dcz", NOT_TAKEN},  {"x-compress", NOT_TAKEN},
 };
 
-static enum kind kind_of(const char *name, size_t length, const char **known)
+static enum coding_kind kind_of(const char *name, size_t length, const char **known)
 {
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
         if (strlen(NAMES[i].name) == length && strncasecmp(NAMES[i].name, name, length) == 0) {
@@ -88,7 +88,7 @@ int codings_add(struct codings **codings, const char *names, const char **wrong)
     while (*names && status == OK) {
         names += strspn(names, " \t,");
         size_t length = strcspn(names, " \t,");
-        enum kind kind = kind_of(names, length, wrong);
+        enum coding_kind kind = kind_of(names, length, wrong);
         if (kind == NOT_TAKEN) {
             status = ERR_UNSUPPORTED;
         } else if (kind != NONE) {

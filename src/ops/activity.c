@@ -9,7 +9,7 @@
 #include "ops/ledger.h"
 
 /* Where the parts of the program show themselves. */
-struct list {
+struct activity_list {
     yyjson_mut_doc *doc;
     yyjson_mut_val *items;
 };
@@ -38,7 +38,7 @@ void activity_add_troubles(yyjson_mut_doc *doc, yyjson_mut_val *body)
 
 static void add_stock(void *context, const struct stock_rule *rule, size_t used, uint64_t refused)
 {
-    const struct list *to = context;
+    const struct activity_list *to = context;
     yyjson_mut_val *stock = yyjson_mut_arr_add_obj(to->doc, to->items);
     yyjson_mut_obj_add_str(to->doc, stock, "name", rule->name);
     yyjson_mut_obj_add_str(to->doc, stock, "what", rule->help);
@@ -50,13 +50,13 @@ static void add_stock(void *context, const struct stock_rule *rule, size_t used,
 void activity_add_stocks(const struct program_status *status, yyjson_mut_doc *doc,
                          yyjson_mut_val *body)
 {
-    struct list list = {doc, yyjson_mut_obj_add_arr(doc, body, "stocks")};
+    struct activity_list list = {doc, yyjson_mut_obj_add_arr(doc, body, "stocks")};
     stocks_look(status->stocks, add_stock, &list);
 }
 
 static void add_line(void *context, const struct line *line, size_t inside, size_t waiting)
 {
-    const struct list *to = context;
+    const struct activity_list *to = context;
     yyjson_mut_val *item = yyjson_mut_arr_add_obj(to->doc, to->items);
     yyjson_mut_obj_add_str(to->doc, item, "name", line->name);
     yyjson_mut_obj_add_uint(to->doc, item, "inside", inside);
@@ -66,7 +66,7 @@ static void add_line(void *context, const struct line *line, size_t inside, size
 
 static void add_upstream(void *context, const struct upstream *upstream)
 {
-    const struct list *to = context;
+    const struct activity_list *to = context;
     yyjson_mut_doc *doc = to->doc;
     yyjson_mut_val *item = yyjson_mut_arr_add_obj(doc, to->items);
     bool rests = upstream->rests_ms > 0;
@@ -105,9 +105,9 @@ yyjson_mut_val *activity_describe(const struct program_status *status, struct up
 {
     yyjson_mut_val *body = yyjson_mut_obj(doc);
     add_running(status, doc, body);
-    struct list lines = {doc, yyjson_mut_obj_add_arr(doc, body, "lines")};
+    struct activity_list lines = {doc, yyjson_mut_obj_add_arr(doc, body, "lines")};
     turns_look(status->turns, add_line, &lines);
-    struct list asked = {doc, yyjson_mut_obj_add_arr(doc, body, "upstreams")};
+    struct activity_list asked = {doc, yyjson_mut_obj_add_arr(doc, body, "upstreams")};
     if (upstreams) {
         upstreams_look(upstreams, add_upstream, &asked);
     }

@@ -9,7 +9,7 @@
 
 #define DAY_MS INT64_C(86400000)
 
-struct describing {
+struct limits_writer {
     struct db *db;
     const struct admission_rules *rules;
     const char *caller; /* "" for all of them */
@@ -18,7 +18,7 @@ struct describing {
     yyjson_mut_val *limits;
 };
 
-static void add_stamp(const struct describing *to, yyjson_mut_val *object, const char *key,
+static void add_stamp(const struct limits_writer *to, yyjson_mut_val *object, const char *key,
                       int64_t at_ms)
 {
     char stamp[CLOCK_STAMP_SIZE];
@@ -26,7 +26,7 @@ static void add_stamp(const struct describing *to, yyjson_mut_val *object, const
 }
 
 /* A limit of several tools is one limit. */
-static bool is_told(const struct describing *to, const struct limit_claim *claim)
+static bool is_told(const struct limits_writer *to, const struct limit_claim *claim)
 {
     size_t index, most;
     yyjson_mut_val *limit;
@@ -41,7 +41,7 @@ static bool is_told(const struct describing *to, const struct limit_claim *claim
     return false;
 }
 
-static int add_limit(struct describing *to, struct limit_claim *claim)
+static int add_limit(struct limits_writer *to, struct limit_claim *claim)
 {
     struct limit_window window;
     if ((!*to->caller && !claim->for_all) || is_told(to, claim)) {
@@ -63,7 +63,7 @@ static int add_limit(struct describing *to, struct limit_claim *claim)
     return OK;
 }
 
-static int add_limits(struct describing *to, const struct registry *registry)
+static int add_limits(struct limits_writer *to, const struct registry *registry)
 {
     int status = OK;
     for (size_t i = 0; status == OK && i < registry->tool_count; i++) {
@@ -77,7 +77,7 @@ static int add_limits(struct describing *to, const struct registry *registry)
     return status;
 }
 
-static void add_budget(const struct describing *to, yyjson_mut_val *budgets, bool for_all,
+static void add_budget(const struct limits_writer *to, yyjson_mut_val *budgets, bool for_all,
                        int64_t most_nano, int64_t spent_nano)
 {
     if (most_nano <= 0 || (!for_all && !*to->caller)) {
@@ -95,12 +95,12 @@ int allowances_describe(const struct admission_rules *rules, const struct regist
                         struct db *db, const char *caller, yyjson_mut_doc *doc,
                         yyjson_mut_val *body)
 {
-    struct describing to = {.db = db,
-                            .rules = rules,
-                            .caller = caller ? caller : "",
-                            .now_ms = clock_wall_ms(),
-                            .doc = doc,
-                            .limits = yyjson_mut_obj_add_arr(doc, body, "limits")};
+    struct limits_writer to = {.db = db,
+                               .rules = rules,
+                               .caller = caller ? caller : "",
+                               .now_ms = clock_wall_ms(),
+                               .doc = doc,
+                               .limits = yyjson_mut_obj_add_arr(doc, body, "limits")};
     yyjson_mut_val *budgets = yyjson_mut_obj_add_arr(doc, body, "budgets");
     struct spending spent = {0};
     int status = add_limits(&to, registry);

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct answer {
-    struct answer *next;
+struct stored_answer {
+    struct stored_answer *next;
     unsigned char key[SHA256_SIZE];
     char caller[LIMIT_CALLER_NAME_CHARS + 1];
     int64_t ends_ms;
@@ -23,7 +23,7 @@ struct answers {
     pthread_mutex_t lock;
     size_t count;
     size_t bytes;
-    struct answer *first;
+    struct stored_answer *first;
 };
 
 struct answers *answers_new(void)
@@ -36,16 +36,16 @@ struct answers *answers_new(void)
 }
 
 /* Takes the answer that `link` points to out of the list. */
-static struct answer *unlink_answer(struct answers *answers, struct answer **link)
+static struct stored_answer *unlink_answer(struct answers *answers, struct stored_answer **link)
 {
-    struct answer *answer = *link;
+    struct stored_answer *answer = *link;
     *link = answer->next;
     answers->count--;
     answers->bytes -= answer->length;
     return answer;
 }
 
-static void link_first(struct answers *answers, struct answer *answer)
+static void link_first(struct answers *answers, struct stored_answer *answer)
 {
     answer->next = answers->first;
     answers->first = answer;
@@ -139,9 +139,9 @@ bool answers_key(unsigned char key[SHA256_SIZE], struct arena *arena, const char
 
 /* ---- finding and keeping ---- */
 
-static struct answer **find(struct answers *answers, const unsigned char key[SHA256_SIZE])
+static struct stored_answer **find(struct answers *answers, const unsigned char key[SHA256_SIZE])
 {
-    struct answer **link = &answers->first;
+    struct stored_answer **link = &answers->first;
     while (*link && memcmp((*link)->key, key, SHA256_SIZE) != 0) {
         link = &(*link)->next;
     }
@@ -153,11 +153,11 @@ const char *answers_find(struct answers *answers, const unsigned char key[SHA256
 {
     const char *copy = NULL;
     pthread_mutex_lock(&answers->lock);
-    struct answer **link = find(answers, key);
+    struct stored_answer **link = find(answers, key);
     if (*link && (*link)->ends_ms <= clock_now_ms()) {
         free(unlink_answer(answers, link));
     } else if (*link) {
-        struct answer *answer = unlink_answer(answers, link);
+        struct stored_answer *answer = unlink_answer(answers, link);
         link_first(answers, answer);
         copy = arena_strndup(arena, answer->json, answer->length);
         *length = answer->length;
@@ -168,7 +168,7 @@ const char *answers_find(struct answers *answers, const unsigned char key[SHA256
 
 static void drop_last(struct answers *answers)
 {
-    struct answer **link = &answers->first;
+    struct stored_answer **link = &answers->first;
     while ((*link)->next) {
         link = &(*link)->next;
     }
@@ -178,7 +178,7 @@ static void drop_last(struct answers *answers)
 void answers_forget(struct answers *answers, const char *caller)
 {
     pthread_mutex_lock(&answers->lock);
-    for (struct answer **link = &answers->first; *link;) {
+    for (struct stored_answer **link = &answers->first; *link;) {
         if (strcmp((*link)->caller, caller) == 0) {
             free(unlink_answer(answers, link));
         } else {
@@ -191,7 +191,7 @@ void answers_forget(struct answers *answers, const char *caller)
 void answers_keep(struct answers *answers, const char *caller, const unsigned char key[SHA256_SIZE],
                   const char *json, size_t length, int64_t keep_ms)
 {
-    struct answer *answer =
+    struct stored_answer *answer =
         length <= LIMIT_KEPT_ANSWER_BYTES ? malloc(sizeof *answer + length) : NULL;
     if (!answer) {
         return;
@@ -202,7 +202,7 @@ void answers_keep(struct answers *answers, const char *caller, const unsigned ch
     answer->length = length;
     answer->ends_ms = clock_now_ms() + keep_ms;
     pthread_mutex_lock(&answers->lock);
-    struct answer **link = find(answers, key);
+    struct stored_answer **link = find(answers, key);
     if (*link) {
         free(unlink_answer(answers, link));
     }

@@ -20,7 +20,7 @@ static const struct {
 };
 
 /* What is added up. */
-struct sums {
+struct call_sums {
     int64_t calls, failures, recalled;
     int64_t input_tokens, output_tokens, nano_usd;
     int64_t times[TALLY_BUCKETS];
@@ -29,14 +29,14 @@ struct sums {
 struct named_sums {
     struct named_sums *next;
     const char *name;
-    struct sums sums;
+    struct call_sums sums;
 };
 
 /* Sums by one kind of name, of which there is a limited number. */
-struct names {
+struct sums_by_name {
     struct named_sums *first;
     size_t count;
-    struct sums others;
+    struct call_sums others;
 };
 
 enum { BY_TOOL, BY_PROVIDER, BY_CALLER, KINDS };
@@ -46,9 +46,9 @@ struct overview {
     struct arena *arena;
     int64_t from_ms, step_ms;
     int steps;
-    struct sums total;
-    struct sums *series; /* one for each step */
-    struct names names[KINDS];
+    struct call_sums total;
+    struct call_sums *series; /* one for each step */
+    struct sums_by_name names[KINDS];
 };
 
 /* ---- adding up ---- */
@@ -61,7 +61,7 @@ static void add_up(int64_t *sum, int64_t more)
     }
 }
 
-static void add(struct sums *sums, const struct tally *tally)
+static void add(struct call_sums *sums, const struct tally *tally)
 {
     add_up(&sums->calls, tally->calls);
     add_up(&sums->failures, tally->failures);
@@ -76,7 +76,8 @@ static void add(struct sums *sums, const struct tally *tally)
 
 /* The sums of a name; NULL without memory. What is found goes to the front, since the next row
  * mostly has the same name. */
-static struct sums *sums_of(struct overview *overview, struct names *names, const char *name)
+static struct call_sums *sums_of(struct overview *overview, struct sums_by_name *names,
+                                 const char *name)
 {
     struct named_sums **link = &names->first;
     while (*link && strcmp((*link)->name, name) != 0) {
@@ -110,7 +111,7 @@ static void take(void *context, const struct tally *tally)
     add(&overview->total, tally);
     add(&overview->series[step], tally);
     for (int kind = 0; kind < KINDS; kind++) {
-        struct sums *sums = sums_of(overview, &overview->names[kind], names[kind]);
+        struct call_sums *sums = sums_of(overview, &overview->names[kind], names[kind]);
         if (sums) {
             add(sums, tally);
         }
@@ -119,7 +120,7 @@ static void take(void *context, const struct tally *tally)
 
 /* ---- telling ---- */
 
-static void add_sums(yyjson_mut_doc *doc, yyjson_mut_val *object, const struct sums *sums)
+static void add_sums(yyjson_mut_doc *doc, yyjson_mut_val *object, const struct call_sums *sums)
 {
     yyjson_mut_obj_add_sint(doc, object, "calls", sums->calls);
     yyjson_mut_obj_add_sint(doc, object, "failures", sums->failures);
@@ -151,7 +152,7 @@ static int compare(const void *left, const void *right)
 static void add_names(const struct overview *overview, yyjson_mut_doc *doc, yyjson_mut_val *root,
                       int kind)
 {
-    const struct names *names = &overview->names[kind];
+    const struct sums_by_name *names = &overview->names[kind];
     yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, root, KIND_NAMES[kind]);
     struct named_sums **sorted =
         arena_alloc(overview->arena, (names->count + 1) * sizeof(struct named_sums *));

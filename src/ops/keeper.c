@@ -24,11 +24,11 @@
 
 static const char RECORDS_NAME[] = "the records of usage and limits";
 
-enum kind { CLAIMS, RECORD, LOOK, TAKE_TURN, END_TURN, NOTES, TRIAL };
+enum keeper_job_kind { CLAIMS, RECORD, LOOK, TAKE_TURN, END_TURN, NOTES, TRIAL };
 
 /* A call that is only noted. */
-struct note {
-    struct note *next;
+struct noted_call {
+    struct noted_call *next;
     struct record record;
     char caller[LIMIT_CALLER_NAME_CHARS + 1];
     char tool[64];
@@ -37,10 +37,10 @@ struct note {
 
 /* Something to write, or an answer to look for. It is shared by who waits for it and the writer;
  * the last one frees it. */
-struct job {
+struct keeper_job {
     /* First. A record stays, and is durable unless it is a charge; a trial stays. */
     struct writer_job job;
-    enum kind kind;
+    enum keeper_job_kind kind;
     atomic_int references;
     int done;             /* an event; -1 once neither of the two needs it */
     atomic_int listeners; /* of that event: who waits, and the writer until it has reported */
@@ -61,8 +61,8 @@ struct job {
     char source[64]; /* of a turn or its end, as its pace */
     struct pace pace;
     struct pace_claim turn;
-    struct pace_end end; /* of the turn with that id */
-    struct note *notes;  /* that it has taken, oldest first */
+    struct pace_end end;      /* of the turn with that id */
+    struct noted_call *notes; /* that it has taken, oldest first */
     struct trial trial;
     char experiment[LIMIT_EXPERIMENT_NAME_CHARS + 1]; /* of the trial, as what follows */
     char version[ID_SIZE];
@@ -74,7 +74,7 @@ struct keeper {
     keeper_open open;
     const struct places *places;
     int64_t time_to_live_ms; /* of answers */
-    struct writer *writer;
+    struct db_writer *writer;
     /* Only for the writer's thread. */
     struct db *db;
     struct records_turn turn;
@@ -85,7 +85,7 @@ struct keeper {
     atomic_size_t refused; /* that found no place there, since the last time that was told */
     /* What gathers for the next job of notes, newest first. */
     pthread_mutex_t notes_lock;
-    struct note *notes;
+    struct noted_call *notes;
     size_t note_count;
     bool noting; /* a job is on its way that takes them */
     uint64_t unnoted;
@@ -100,9 +100,10 @@ static void copy_text(char *out, size_t size, const char *text)
     out[length] = '\0';
 }
 
-static struct job *job_new(enum kind kind, const struct call *call, const struct spending *spent)
+static struct keeper_job *job_new(enum keeper_job_kind kind, const struct call *call,
+                                  const struct spending *spent)
 {
-    struct job *job = calloc(1, sizeof *job);
+    struct keeper_job *job = calloc(1, sizeof *job);
     if (!job) {
         return NULL;
     }
@@ -123,23 +124,23 @@ static struct job *job_new(enum kind kind, const struct call *call, const struct
 }
 
 /* A record that waits for the database to work again must not hold a descriptor all the while. */
-static void release_event(struct job *job)
+static void release_event(struct keeper_job *job)
 {
     if (atomic_fetch_sub(&job->listeners, 1) == 1) {
         job->done = event_close(job->done);
     }
 }
 
-static void free_notes(struct note *notes)
+static void free_notes(struct noted_call *notes)
 {
     while (notes) {
-        struct note *next = notes->next;
+        struct noted_call *next = notes->next;
         free(notes);
         notes = next;
     }
 }
 
-static void job_free(struct job *job)
+static void job_free(struct keeper_job *job)
 {
     if (atomic_fetch_sub(&job->references, 1) == 1) {
         event_close(job->done);
@@ -156,7 +157,7 @@ static void drop(void *context, struct writer_job *job)
 {
     struct keeper *keeper = context;
     atomic_fetch_sub(&keeper->unsaved, job->stays ? 1 : 0);
-    job_free((struct job *)job);
+    job_free((struct keeper_job *)job);
 }
 
 /* ---- writing, on the writer's thread ---- */
@@ -214,7 +215,7 @@ static int begin(void *context, struct db *db, bool durable)
     return records_begin(db, durable, &keeper->turn);
 }
 
-static int apply_record(struct keeper *keeper, struct db *db, const struct job *job)
+static int apply_record(struct keeper *keeper, struct db *db, const struct keeper_job *job)
 {
     int status = records_add(db, &job->record);
     if (status == OK && job->record.answer) {
@@ -225,7 +226,7 @@ static int apply_record(struct keeper *keeper, struct db *db, const struct job *
 }
 
 /* Writes the calls that have gathered. Where that is tried again, they are the job's already. */
-static int apply_notes(struct keeper *keeper, struct db *db, struct job *job)
+static int apply_notes(struct keeper *keeper, struct db *db, struct keeper_job *job)
 {
     int status = OK;
     struct tally_batch sums;
@@ -233,7 +234,7 @@ static int apply_notes(struct keeper *keeper, struct db *db, struct job *job)
     if (!job->notes) {
         pthread_mutex_lock(&keeper->notes_lock);
         while (keeper->notes) { /* oldest first */
-            struct note *note = keeper->notes;
+            struct noted_call *note = keeper->notes;
             keeper->notes = note->next;
             note->next = job->notes;
             job->notes = note;
@@ -242,7 +243,7 @@ static int apply_notes(struct keeper *keeper, struct db *db, struct job *job)
         keeper->noting = false;
         pthread_mutex_unlock(&keeper->notes_lock);
     }
-    for (const struct note *note = job->notes; status == OK && note; note = note->next) {
+    for (const struct noted_call *note = job->notes; status == OK && note; note = note->next) {
         status = calls_add(db, &note->record, &sums);
         keeper->records_since_tidy++;
     }
@@ -250,7 +251,7 @@ static int apply_notes(struct keeper *keeper, struct db *db, struct job *job)
 }
 
 /* Whose key decides what a unit is called is known once the database is open. */
-static int apply_trial(struct keeper *keeper, struct db *db, struct job *job)
+static int apply_trial(struct keeper *keeper, struct db *db, struct keeper_job *job)
 {
     char unit[FINGERPRINT_SIZE];
     struct trial trial = job->trial;
@@ -263,7 +264,7 @@ static int apply_trial(struct keeper *keeper, struct db *db, struct job *job)
 static int apply(void *context, struct db *db, struct writer_job *base)
 {
     struct keeper *keeper = context;
-    struct job *job = (struct job *)base;
+    struct keeper_job *job = (struct keeper_job *)base;
     int64_t now = clock_wall_ms();
     int status = ERR_IO;
     switch (job->kind) {
@@ -339,7 +340,7 @@ static void wrote(void *context, struct db *db, struct writer_job *jobs, int sta
 }
 
 /* What was spent today as far as this process knows it without the database. */
-static void count_unsaved(const struct keeper *keeper, struct job *job)
+static void count_unsaved(const struct keeper *keeper, struct keeper_job *job)
 {
     char today[ADMISSION_DAY_SIZE];
     char day[ADMISSION_DAY_SIZE];
@@ -347,7 +348,7 @@ static void count_unsaved(const struct keeper *keeper, struct job *job)
     int64_t own = job->record.charge ? job->record.nano_usd : 0;
     job->spent = (struct spending){own, own};
     for (const struct writer_job *late = writer_late(keeper->writer); late; late = late->next) {
-        const struct job *other = (const struct job *)late;
+        const struct keeper_job *other = (const struct keeper_job *)late;
         admission_day(other->record.at_ms, day);
         if (other->record.charge && strcmp(day, today) == 0) {
             bool mine = strcmp(other->caller, job->caller) == 0;
@@ -359,12 +360,12 @@ static void count_unsaved(const struct keeper *keeper, struct job *job)
 
 /* What could not be written gathers again, as far as there is room: it goes with the next call that
  * is noted, or at the end. */
-static void take_back_notes(struct keeper *keeper, struct job *job)
+static void take_back_notes(struct keeper *keeper, struct keeper_job *job)
 {
     pthread_mutex_lock(&keeper->notes_lock);
     keeper->noting = false;
     while (job->notes) {
-        struct note *note = job->notes;
+        struct noted_call *note = job->notes;
         job->notes = note->next;
         if (keeper->note_count < LIMIT_NOTED_CALLS) {
             note->next = keeper->notes;
@@ -383,7 +384,7 @@ static int report(void *context, struct db *db, struct call *writing, struct wri
 {
     (void)db;
     (void)writing;
-    struct job *job = (struct job *)base;
+    struct keeper_job *job = (struct keeper_job *)base;
     if (status != OK && job->kind == NOTES) {
         take_back_notes(context, job);
     } else if (status != OK) {
@@ -438,7 +439,7 @@ struct keeper *keeper_new(keeper_open open, const struct places *places, int64_t
 /* Sends a job off that takes what has gathered until then. With the lock held. */
 static void post_notes(struct keeper *keeper, int64_t due_ms)
 {
-    struct job *job = keeper->noting ? NULL : job_new(NOTES, NULL, NULL);
+    struct keeper_job *job = keeper->noting ? NULL : job_new(NOTES, NULL, NULL);
     if (job) {
         job->job.due_ms = due_ms;
         keeper->noting = true;
@@ -491,7 +492,8 @@ static int64_t patience(const struct keeper *keeper)
 
 /* Hands a job over and waits until it is done, as long as the call lasts and at most `most_ms`. OK
  * when its results are there to be read. */
-static int post_and_wait(struct keeper *keeper, struct call *call, struct job *job, int64_t most_ms)
+static int post_and_wait(struct keeper *keeper, struct call *call, struct keeper_job *job,
+                         int64_t most_ms)
 {
     int64_t patience_ms = patience(keeper);
     patience_ms = patience_ms < most_ms ? patience_ms : most_ms;
@@ -513,7 +515,7 @@ static int post_and_wait(struct keeper *keeper, struct call *call, struct job *j
 int keeper_find_answer(struct keeper *keeper, struct call *call,
                        const unsigned char key[SHA256_SIZE], const char **answer, int64_t *at_ms)
 {
-    struct job *job = job_new(LOOK, call, NULL);
+    struct keeper_job *job = job_new(LOOK, call, NULL);
     if (!job) {
         return ERR_NOMEM;
     }
@@ -534,7 +536,7 @@ int keeper_take(void *context, struct call *call, struct limit_claim *claims, si
                 struct spending *spent)
 {
     struct keeper *keeper = context;
-    struct job *job = count <= LIMIT_WINDOW_CLAIMS ? job_new(CLAIMS, call, spent) : NULL;
+    struct keeper_job *job = count <= LIMIT_WINDOW_CLAIMS ? job_new(CLAIMS, call, spent) : NULL;
     if (!job) {
         return ERR_NOMEM;
     }
@@ -556,7 +558,7 @@ int keeper_take(void *context, struct call *call, struct limit_claim *claims, si
 int keeper_take_turn(void *context, struct call *call, struct pace_claim *claim)
 {
     struct keeper *keeper = context;
-    struct job *job = job_new(TAKE_TURN, call, NULL);
+    struct keeper_job *job = job_new(TAKE_TURN, call, NULL);
     if (!job) {
         return ERR_NOMEM;
     }
@@ -580,7 +582,7 @@ int keeper_take_turn(void *context, struct call *call, struct pace_claim *claim)
 void keeper_end_turn(void *context, struct call *call, const struct pace_end *end)
 {
     struct keeper *keeper = context;
-    struct job *job = job_new(END_TURN, call, NULL);
+    struct keeper_job *job = job_new(END_TURN, call, NULL);
     if (!job) {
         return; /* what is not ended ends with its time */
     }
@@ -612,7 +614,7 @@ void keeper_try(struct keeper *keeper, struct call *call, const struct trial *tr
     if (is_full(keeper)) {
         return;
     }
-    struct job *job = job_new(TRIAL, call, NULL);
+    struct keeper_job *job = job_new(TRIAL, call, NULL);
     if (!job) {
         atomic_fetch_add(&keeper->refused, 1);
         return;
@@ -638,7 +640,7 @@ void keeper_try(struct keeper *keeper, struct call *call, const struct trial *tr
 }
 
 /* Nobody hears of a call that was cancelled, so nobody has to wait for its record. */
-static bool wait_for_disk(const struct keeper *keeper, struct call *call, struct job *job)
+static bool wait_for_disk(const struct keeper *keeper, struct call *call, struct keeper_job *job)
 {
     int64_t most = job->record.charge ? TIME_CHARGE_WAIT_MS : TIME_RECORD_WAIT_MS;
     struct pollfd watched[] = {{.fd = job->done, .events = POLLIN},
@@ -663,7 +665,7 @@ int keeper_record(struct keeper *keeper, struct call *call, const struct record 
     if (is_full(keeper)) {
         return ERR_LIMIT;
     }
-    struct job *job = job_new(RECORD, call, spent);
+    struct keeper_job *job = job_new(RECORD, call, spent);
     char *arguments = job && record->arguments ? strdup(record->arguments) : NULL;
     char *answer = job && record->answer ? strdup(record->answer) : NULL;      /* may do without */
     void *result = job && record->result ? malloc(record->result_size) : NULL; /* the same */
@@ -708,7 +710,7 @@ int keeper_record(struct keeper *keeper, struct call *call, const struct record 
 
 void keeper_note(struct keeper *keeper, const struct record *record)
 {
-    struct note *note = malloc(sizeof *note);
+    struct noted_call *note = malloc(sizeof *note);
     if (note) {
         note->record = *record;
         copy_text(note->caller, sizeof note->caller, record->caller);

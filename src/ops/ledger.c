@@ -35,7 +35,7 @@ struct ledger {
 };
 
 /* An answer to be stored, and the name of its question. */
-struct kept {
+struct named_answer {
     const char *json; /* NULL: there is none */
     unsigned char key[SHA256_SIZE];
 };
@@ -130,10 +130,10 @@ static const char *without_secrets(struct arena *arena, const char *json)
 }
 
 /* Keeps an answer in memory; what is to be stored of it. */
-static struct kept keep_answer(const struct ledger *ledger, struct call *call,
-                               const struct entry *entry, const struct outcome *outcome)
+static struct named_answer keep_answer(const struct ledger *ledger, struct call *call,
+                                       const struct entry *entry, const struct outcome *outcome)
 {
-    struct kept kept = {0};
+    struct named_answer kept = {0};
     struct arena *arena = call_arena(call);
     size_t length = 0;
     bool worth = entry->keep_ms > 0 && !outcome->failed && !outcome->recalled &&
@@ -267,7 +267,7 @@ static void settle(void *context, struct call *call, const struct entry *entry,
                    const struct outcome *outcome)
 {
     const struct ledger *ledger = context;
-    struct kept kept = keep_answer(ledger, call, entry, outcome);
+    struct named_answer kept = keep_answer(ledger, call, entry, outcome);
     struct record record;
     if (!entry->quick && !entry->outside && ledger->notes_all) {
         record = begin_record(call, entry, outcome);

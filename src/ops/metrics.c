@@ -44,9 +44,9 @@ static double processor_seconds(void)
            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-enum field { CALLS, FAILURES, SECONDS, RUNNING };
+enum metric_field { CALLS, FAILURES, SECONDS, RUNNING };
 
-static double field_of(const struct entry *entry, enum field field)
+static double field_of(const struct entry *entry, enum metric_field field)
 {
     switch (field) {
     case CALLS:
@@ -62,7 +62,7 @@ static double field_of(const struct entry *entry, enum field field)
 }
 
 static const struct {
-    enum field field;
+    enum metric_field field;
     const char *name, *type, *help;
 } PER_TOOL[] = {
     {CALLS, "forage_tool_calls_total", "counter", "Calls of a tool."},

@@ -12,14 +12,14 @@
 #define NOWHERE        (INT64_C(1) << 31) /* an offset behind all rows */
 
 /* The keys of a source. Those of a kind lie between a space and the character after it. */
-struct keys {
+struct pace_keys {
     char rest[BEGINNING_SIZE];
     char all[2][BEGINNING_SIZE];
     char calls[2][BEGINNING_SIZE];
     char turns[2][BEGINNING_SIZE];
 };
 
-static void make_keys(struct keys *keys, const char *source)
+static void make_keys(struct pace_keys *keys, const char *source)
 {
     snprintf(keys->rest, BEGINNING_SIZE, PACED_PREFIX "%.64s", source);
     for (int i = 0; i < 2; i++) {
@@ -56,7 +56,7 @@ static int64_t or_never(int64_t at)
 }
 
 /* Reads what is stored, and whether some of it counts no more. */
-static int read_past(struct db *db, const struct keys *keys, const struct pace_claim *claim,
+static int read_past(struct db *db, const struct pace_keys *keys, const struct pace_claim *claim,
                      int64_t now, struct pace_past *past, bool *stale)
 {
     int64_t numbers[5 + PACE_WINDOWS];
@@ -98,7 +98,8 @@ static int read_past(struct db *db, const struct keys *keys, const struct pace_c
 }
 
 /* The clock was set back: what lies further ahead than a turn can count from now on. */
-static int bring_back(struct db *db, const struct keys *keys, const struct pace *pace, int64_t now)
+static int bring_back(struct db *db, const struct pace_keys *keys, const struct pace *pace,
+                      int64_t now)
 {
     return db_do(db,
                  "UPDATE {windows} SET used = ?3, ends_ms = ?4 WHERE key > ?1 AND key < ?2 AND "
@@ -107,7 +108,7 @@ static int bring_back(struct db *db, const struct keys *keys, const struct pace 
                  DB_INT(now + pace_memory_ms(pace)), DB_INT(now + TIME_PACE_AHEAD_MS));
 }
 
-static int store_turn(struct db *db, const struct keys *keys, const struct pace_claim *claim,
+static int store_turn(struct db *db, const struct pace_keys *keys, const struct pace_claim *claim,
                       int64_t now)
 {
     char key[KEY_SIZE];
@@ -124,7 +125,7 @@ static int store_turn(struct db *db, const struct keys *keys, const struct pace_
 
 int paced_take(struct db *db, struct pace_claim *claim)
 {
-    struct keys keys;
+    struct pace_keys keys;
     struct pace_past past;
     int64_t now;
     bool stale = false;
@@ -152,7 +153,7 @@ int paced_take(struct db *db, struct pace_claim *claim)
 }
 
 /* A source that several found to want rest gets the longest; whoever tried it knows best. */
-static int store_rest(struct db *db, const struct keys *keys, const struct pace_end *end,
+static int store_rest(struct db *db, const struct pace_keys *keys, const struct pace_end *end,
                       int64_t now)
 {
     int64_t until = 0;
@@ -168,7 +169,7 @@ static int store_rest(struct db *db, const struct keys *keys, const struct pace_
 
 int paced_end(struct db *db, const struct pace_end *end)
 {
-    struct keys keys;
+    struct pace_keys keys;
     int64_t now;
     make_keys(&keys, end->source);
     int status = records_clock(db, &now);

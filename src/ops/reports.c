@@ -81,7 +81,7 @@ int report_usage(struct db *db, const char *caller, int64_t days, yyjson_mut_doc
 /* ---- history, and single calls ---- */
 
 /* What goes on with `before` when there may be more. */
-struct page {
+struct history_page {
     yyjson_mut_doc *doc;
     struct arena *arena;
     yyjson_mut_val *calls;
@@ -89,8 +89,8 @@ struct page {
     int64_t last_id;
 };
 
-static yyjson_mut_val *begin_call(struct page *page, int64_t id, int64_t at_ms, const char *caller,
-                                  const char *tool)
+static yyjson_mut_val *begin_call(struct history_page *page, int64_t id, int64_t at_ms,
+                                  const char *caller, const char *tool)
 {
     char stamp[CLOCK_STAMP_SIZE];
     yyjson_mut_val *object = yyjson_mut_arr_add_obj(page->doc, page->calls);
@@ -111,7 +111,7 @@ static void add_cost(yyjson_mut_doc *doc, yyjson_mut_val *object, int64_t input_
     yyjson_mut_obj_add_real(doc, object, "usd", dollars(nano_usd));
 }
 
-static int end_page(const struct page *page, int64_t limit, yyjson_mut_val **report)
+static int end_page(const struct history_page *page, int64_t limit, yyjson_mut_val **report)
 {
     *report = yyjson_mut_obj(page->doc);
     yyjson_mut_obj_add_val(page->doc, *report, "calls", page->calls);
@@ -123,7 +123,7 @@ static int end_page(const struct page *page, int64_t limit, yyjson_mut_val **rep
 
 static void add_past_call(void *context, const struct record_past *row)
 {
-    struct page *page = context;
+    struct history_page *page = context;
     yyjson_mut_doc *doc = page->doc;
     yyjson_doc *arguments = json_parse(page->arena, row->arguments, strlen(row->arguments), NULL);
     yyjson_mut_val *object = begin_call(page, row->id, row->at_ms, row->caller, row->tool);
@@ -141,7 +141,7 @@ static void add_past_call(void *context, const struct record_past *row)
 int report_history(struct db *db, struct arena *arena, const struct record_filter *filter,
                    yyjson_mut_doc *doc, yyjson_mut_val **report)
 {
-    struct page page = {.doc = doc, .arena = arena, .calls = yyjson_mut_arr(doc)};
+    struct history_page page = {.doc = doc, .arena = arena, .calls = yyjson_mut_arr(doc)};
     int status = records_history(db, filter, add_past_call, &page);
     return status == OK ? end_page(&page, filter->limit, report) : status;
 }
@@ -149,7 +149,7 @@ int report_history(struct db *db, struct arena *arena, const struct record_filte
 int report_past_call(struct db *db, struct arena *arena, const char *caller, int64_t id,
                      yyjson_mut_doc *doc, yyjson_mut_val **report)
 {
-    struct page page = {.doc = doc, .arena = arena, .calls = yyjson_mut_arr(doc)};
+    struct history_page page = {.doc = doc, .arena = arena, .calls = yyjson_mut_arr(doc)};
     struct record_filter filter = {.caller = caller, .before = id + 1, .limit = 1};
     const void *packed = NULL;
     size_t size = 0, length = 0;
@@ -175,7 +175,7 @@ int report_past_call(struct db *db, struct arena *arena, const char *caller, int
 
 static void add_call(void *context, const struct call_row *row)
 {
-    struct page *page = context;
+    struct history_page *page = context;
     yyjson_mut_doc *doc = page->doc;
     yyjson_mut_val *object = begin_call(page, row->id, row->at_ms, row->caller, row->tool);
     yyjson_mut_obj_add_strcpy(doc, object, "provider", row->provider);
@@ -190,7 +190,7 @@ static void add_call(void *context, const struct call_row *row)
 int report_calls(struct db *db, const struct call_filter *filter, yyjson_mut_doc *doc,
                  yyjson_mut_val **report)
 {
-    struct page page = {.doc = doc, .calls = yyjson_mut_arr(doc)};
+    struct history_page page = {.doc = doc, .calls = yyjson_mut_arr(doc)};
     int status = calls_read(db, filter, add_call, &page);
     return status == OK ? end_page(&page, filter->limit, report) : status;
 }

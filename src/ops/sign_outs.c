@@ -9,13 +9,13 @@
 #define KEY_SIZE (sizeof SIGN_OUT_PREFIX + LIMIT_CALLER_NAME_CHARS + 24)
 
 /* Those of a caller lie between a space and the character after it; no name holds a space. */
-struct keys {
+struct sign_out_keys {
     char from[KEY_SIZE];
     char until[KEY_SIZE];
     char own[KEY_SIZE];
 };
 
-static void make_keys(struct keys *keys, const char *caller, int64_t expires_ms)
+static void make_keys(struct sign_out_keys *keys, const char *caller, int64_t expires_ms)
 {
     snprintf(keys->from, KEY_SIZE, SIGN_OUT_PREFIX "%s ", caller);
     snprintf(keys->until, KEY_SIZE, SIGN_OUT_PREFIX "%s!", caller);
@@ -24,7 +24,7 @@ static void make_keys(struct keys *keys, const char *caller, int64_t expires_ms)
 
 int sign_outs_find(struct db *db, const char *caller, int64_t expires_ms, bool *ended)
 {
-    struct keys keys;
+    struct sign_out_keys keys;
     int64_t numbers[3];
     make_keys(&keys, caller, expires_ms);
     int found = db_numbers(
@@ -41,7 +41,7 @@ int sign_outs_find(struct db *db, const char *caller, int64_t expires_ms, bool *
 
 int sign_outs_add(struct db *db, const char *caller, int64_t expires_ms)
 {
-    struct keys keys;
+    struct sign_out_keys keys;
     make_keys(&keys, caller, expires_ms);
     int status = db_do(db,
                        "INSERT INTO {windows} (key, ends_ms, used) VALUES (?1, ?2, 0) ON CONFLICT "

@@ -441,16 +441,16 @@ static const unsigned ALLOWED[] = {
 #define SELF        UINT32_MAX /* stands for the number of this process */
 #define CHANGES     (O_ACCMODE | O_CREAT | O_TRUNC)
 
-struct check {
+struct argument_check {
     uint32_t at;
     uint32_t mask; /* 0: no check, which holds */
     uint32_t value;
 };
 
 /* Allowed when all checks of a row hold. */
-static const struct row {
+static const struct checked_call {
     unsigned call;
-    struct check checks[MOST_CHECKS];
+    struct argument_check checks[MOST_CHECKS];
 } CHECKED[] = {
     {SYS_openat, {{LOW(2), CHANGES, O_RDONLY}}},
 #ifdef __x86_64__
@@ -522,7 +522,7 @@ static void add_all(struct steps *filter, const struct sock_filter *steps, size_
 }
 
 /* What does not hold skips the rest of the row. */
-static void add_row(struct steps *filter, const struct row *row, unsigned self)
+static void add_row(struct steps *filter, const struct checked_call *row, unsigned self)
 {
     unsigned checks = 0;
     while (checks < MOST_CHECKS && row->checks[checks].mask) {
@@ -531,7 +531,7 @@ static void add_row(struct steps *filter, const struct row *row, unsigned self)
     add(filter, (struct sock_filter)LOAD(nr));
     add(filter, (struct sock_filter)SKIP_UNLESS(row->call, (uint8_t)(3 * checks + 1)));
     for (unsigned i = 0; i < checks; i++) {
-        const struct check *check = &row->checks[i];
+        const struct argument_check *check = &row->checks[i];
         uint32_t value = check->value == SELF ? self : check->value;
         add(filter, (struct sock_filter)LOAD_AT(check->at));
         add(filter, (struct sock_filter)MASK(check->mask));

@@ -20,7 +20,7 @@
     250 /* for what is still in the pipes of a child that has ended: somebody it left              \
            behind may hold them open for ever */
 
-struct stream {
+struct child_stream {
     int fd; /* -1: at its end */
     struct buf buf;
     size_t start;   /* where the next line begins */
@@ -34,8 +34,8 @@ struct proc {
     int input_fd; /* -1: closed */
     struct buf pending;
     size_t pending_start;
-    struct stream output;
-    struct stream errors;
+    struct child_stream output;
+    struct child_stream errors;
     bool collects; /* nobody takes lines */
     bool ended;
     struct proc_exit exit;
@@ -97,7 +97,7 @@ static void feed(struct proc *proc)
 
 /* ---- stdout and stderr ---- */
 
-static void end_stream(struct stream *stream)
+static void end_stream(struct child_stream *stream)
 {
     if (stream->fd >= 0) {
         close(stream->fd);
@@ -106,7 +106,7 @@ static void end_stream(struct stream *stream)
 }
 
 /* Forgets the lines that were handed out. */
-static void compact(struct stream *stream)
+static void compact(struct child_stream *stream)
 {
     buf_consume(&stream->buf, stream->start);
     stream->scanned -= stream->start;
@@ -114,7 +114,7 @@ static void compact(struct stream *stream)
 }
 
 /* Reads what is there, once. Where it is collected, what exceeds the ceiling is dropped. */
-static int fill(struct stream *stream, bool collects)
+static int fill(struct child_stream *stream, bool collects)
 {
     char data[READ_BYTES];
     ssize_t got = read(stream->fd, data, sizeof data);
@@ -133,13 +133,13 @@ static int fill(struct stream *stream, bool collects)
     return buf_append(&stream->buf, data, kept);
 }
 
-static bool is_too_long(const struct stream *stream)
+static bool is_too_long(const struct child_stream *stream)
 {
     return stream->buf.length - stream->start > stream->ceiling;
 }
 
 /* The next line; at the end of the stream, what is left. */
-static bool take_line(struct stream *stream, const char **line, size_t *length)
+static bool take_line(struct child_stream *stream, const char **line, size_t *length)
 {
     size_t end = stream->buf.length;
     const char *found = end > stream->scanned ? memchr(stream->buf.data + stream->scanned, '\n',
@@ -158,7 +158,7 @@ static bool take_line(struct stream *stream, const char **line, size_t *length)
 }
 
 /* The same, and a line that is too long comes in pieces. */
-static bool take_piece(struct stream *stream, const char **line, size_t *length)
+static bool take_piece(struct child_stream *stream, const char **line, size_t *length)
 {
     if (take_line(stream, line, length)) {
         return true;
@@ -227,9 +227,9 @@ static int pump(struct call *call, struct proc *proc, int64_t timeout_ms)
 
 /* ---- the life of a child ---- */
 
-static void init_stream(struct stream *stream, int fd, size_t ceiling)
+static void init_stream(struct child_stream *stream, int fd, size_t ceiling)
 {
-    *stream = (struct stream){.fd = fd};
+    *stream = (struct child_stream){.fd = fd};
     stream->ceiling = ceiling ? ceiling : LIMIT_CHILD_OUTPUT_BYTES;
     buf_init(&stream->buf, stream->ceiling + READ_BYTES);
 }
@@ -333,7 +333,7 @@ struct proc *proc_end(struct proc *proc)
 
 /* ---- run to the end ---- */
 
-static const char *keep(struct arena *arena, const struct stream *stream, size_t *length)
+static const char *keep(struct arena *arena, const struct child_stream *stream, size_t *length)
 {
     *length = stream->buf.length;
     return stream->buf.length ? arena_strndup(arena, stream->buf.data, stream->buf.length) : "";

@@ -65,7 +65,7 @@ static size_t cost(const struct focus *focus, size_t before, size_t piece)
 }
 
 /* Where a piece belongs in the order. */
-static size_t find_place(const struct choice *choice, size_t piece)
+static size_t find_place(const struct piece_choice *choice, size_t piece)
 {
     size_t low = 0;
     size_t high = choice->count;
@@ -81,7 +81,7 @@ static size_t find_place(const struct choice *choice, size_t piece)
 }
 
 /* Takes a piece in if it fits. */
-static bool offer(struct choice *choice, size_t piece, size_t max_chars)
+static bool offer(struct piece_choice *choice, size_t piece, size_t max_chars)
 {
     const struct focus *focus = choice->focus;
     size_t place = find_place(choice, piece);
@@ -212,7 +212,8 @@ static size_t find_best(const struct focus *focus, struct candidate *candidates)
     return best;
 }
 
-static void choose_weighed(struct choice *choice, struct candidate *candidates, size_t max_chars)
+static void choose_weighed(struct piece_choice *choice, struct candidate *candidates,
+                           size_t max_chars)
 {
     const struct focus *focus = choice->focus;
     uint64_t covered = 0;
@@ -234,7 +235,7 @@ static void choose_weighed(struct choice *choice, struct candidate *candidates, 
     }
 }
 
-int choice_make(struct choice *choice, size_t max_chars)
+int choice_make(struct piece_choice *choice, size_t max_chars)
 {
     const struct focus *focus = choice->focus;
     struct candidate *candidates = calloc(focus->count + 1, sizeof *candidates);

@@ -258,7 +258,7 @@ static void write_mark(struct buf *out, const struct focus *focus, size_t before
 }
 
 /* Writes the passage that begins with a chosen piece; returns the place behind it. */
-static size_t write_passage(struct buf *out, const struct choice *choice, size_t place)
+static size_t write_passage(struct buf *out, const struct piece_choice *choice, size_t place)
 {
     const struct focus *focus = choice->focus;
     size_t piece = choice->pieces[place];
@@ -286,7 +286,7 @@ static size_t write_passage(struct buf *out, const struct choice *choice, size_t
 int focus_write(const struct focus *focus, size_t max_chars, const char **text, bool *whole)
 {
     struct buf out;
-    struct choice choice = {.focus = focus};
+    struct piece_choice choice = {.focus = focus};
     int status = choice_make(&choice, max_chars);
     if (status != OK) {
         return status;

@@ -90,7 +90,7 @@ MUST_CHECK int headings_named(struct focus *focus, size_t piece,
                               int (*take)(struct focus *focus, size_t from, size_t to));
 
 /* The pieces that are shown, in the order of the page. */
-struct choice {
+struct piece_choice {
     const struct focus *focus;
     size_t *pieces;
     size_t count;
@@ -98,6 +98,6 @@ struct choice {
 };
 
 /* Chooses for so many code points. OK or ERR_NOMEM. */
-MUST_CHECK int choice_make(struct choice *choice, size_t max_chars);
+MUST_CHECK int choice_make(struct piece_choice *choice, size_t max_chars);
 
 #endif

@@ -8,15 +8,15 @@
 #include <string.h>
 
 /* In its own arena, with all that it points to. */
-struct entry {
+struct kept_document {
     struct arena *arena;
     struct kept_key key;
-    struct made made;
+    struct made_document made;
 };
 
 struct kept {
     pthread_mutex_t lock;
-    struct entry *list[LIMIT_KEPT_DOCUMENTS];
+    struct kept_document *list[LIMIT_KEPT_DOCUMENTS];
     size_t count;
     size_t bytes;
 };
@@ -61,19 +61,19 @@ static bool is_same_making(const struct kept_key *a, const struct kept_key *b)
     return a->all == b->all && a->scripts_ran == b->scripts_ran;
 }
 
-static void put_first(struct kept *kept, struct entry *entry, size_t place)
+static void put_first(struct kept *kept, struct kept_document *entry, size_t place)
 {
     memmove(kept->list + 1, kept->list, place * sizeof *kept->list);
     kept->list[0] = entry;
 }
 
 bool kept_find(struct kept *kept, const struct kept_key *key, struct arena *arena,
-               struct made *made)
+               struct made_document *made)
 {
     bool found = false;
     pthread_mutex_lock(&kept->lock);
     for (size_t i = 0; i < kept->count && !found; i++) {
-        struct entry *entry = kept->list[i];
+        struct kept_document *entry = kept->list[i];
         if (is_same_question(&entry->key, key) && entry->key.mark.sum == key->mark.sum &&
             is_same_making(&entry->key, key)) {
             put_first(kept, entry, i);
@@ -85,12 +85,12 @@ bool kept_find(struct kept *kept, const struct kept_key *key, struct arena *aren
     return found;
 }
 
-static struct entry *copy(const struct kept_key *key, const struct made *made)
+static struct kept_document *copy(const struct kept_key *key, const struct made_document *made)
 {
     struct arena *arena = arena_new(LIMIT_KEPT_BYTES);
-    struct entry *entry = arena ? arena_alloc(arena, sizeof *entry) : NULL;
+    struct kept_document *entry = arena ? arena_alloc(arena, sizeof *entry) : NULL;
     if (entry) {
-        *entry = (struct entry){.arena = arena, .key = *key, .made = *made};
+        *entry = (struct kept_document){.arena = arena, .key = *key, .made = *made};
     }
     if (!entry || document_copy(&entry->made.document, arena) != OK) {
         arena_free(arena);
@@ -99,9 +99,9 @@ static struct entry *copy(const struct kept_key *key, const struct made *made)
     return entry;
 }
 
-void kept_put(struct kept *kept, const struct kept_key *key, const struct made *made)
+void kept_put(struct kept *kept, const struct kept_key *key, const struct made_document *made)
 {
-    struct entry *entry = copy(key, made);
+    struct kept_document *entry = copy(key, made);
     if (!entry) {
         return;
     }

@@ -19,7 +19,7 @@ struct kept_key {
     bool scripts_ran;
 };
 
-struct made {
+struct made_document {
     struct document document; /* its address, its age and what a browser did are the reading's */
     bool html;
     bool shell;    /* as of extract.h; the same for what follows, */
@@ -28,8 +28,8 @@ struct made {
 
 /* Copies it into the arena. False: there is none, or no memory. */
 bool kept_find(struct kept *kept, const struct kept_key *key, struct arena *arena,
-               struct made *made);
+               struct made_document *made);
 /* Keeps a copy. Of other answers to the same question none is kept any longer. */
-void kept_put(struct kept *kept, const struct kept_key *key, const struct made *made);
+void kept_put(struct kept *kept, const struct kept_key *key, const struct made_document *made);
 
 #endif

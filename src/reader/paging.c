@@ -18,18 +18,18 @@
 
 /* What is known about a text after one walk over its lines. Offsets are in bytes; 0 where nothing
  * was found, since nobody cuts at the very beginning. */
-struct places {
+struct cut_places {
     struct page_line first;   /* the line that the part begins in */
     struct page_line last;    /* the line that its limit is in */
     size_t block, line, code; /* the last place of each kind between the two */
 };
 
 static void find_places(const struct paging_request *request, size_t from, size_t limit,
-                        struct places *places)
+                        struct cut_places *places)
 {
     struct page_lines lines;
     struct page_line line;
-    *places = (struct places){0};
+    *places = (struct cut_places){0};
     lines_start(&lines, request->text, request->length);
     while (lines_next(&lines, &line) && line.offset <= limit) {
         if (line.offset <= from) {
@@ -62,7 +62,7 @@ static size_t find_blank(const char *text, size_t from, size_t limit)
 
 /* The best place, in this order: a block's end or else a line's end that leaves a part of decent
  * size, then any of these, then a line of code, then anywhere in a line. */
-static size_t choose_place(const struct paging_request *request, const struct places *places,
+static size_t choose_place(const struct paging_request *request, const struct cut_places *places,
                            size_t from, size_t limit, enum paging_inside *inside)
 {
     size_t decent = from + (limit - from) / 2;
@@ -150,7 +150,7 @@ static int cut_window(struct arena *arena, const struct paging_request *request,
                       size_t stop, size_t window, struct paging_part *part)
 {
     const char *text = request->text;
-    struct places places;
+    struct cut_places places;
     size_t limit = from + text_prefix(text + from, stop - from, window);
     size_t end = limit;
     find_places(request, from, limit, &places);

@@ -8,7 +8,7 @@
 #define LEAST_SENTENCE 20u   /* bytes; a shorter one stays with the next */
 #define MOST_BYTES     1000u /* of a piece, where there is a place to cut */
 
-enum block { BLOCK_NONE, BLOCK_PROSE, BLOCK_ROW, BLOCK_CODE };
+enum page_block { BLOCK_NONE, BLOCK_PROSE, BLOCK_ROW, BLOCK_CODE };
 
 struct cutting {
     struct arena *arena;
@@ -20,7 +20,7 @@ struct cutting {
     uint32_t paragraph;
     bool full;
     /* The block at hand. */
-    enum block kind;
+    enum page_block kind;
     size_t start, end;
     bool item;
     struct slice head;
@@ -164,7 +164,7 @@ static int close_block(struct cutting *cutting)
     return status;
 }
 
-static int open_block(struct cutting *cutting, enum block kind, const struct page_line *line,
+static int open_block(struct cutting *cutting, enum page_block kind, const struct page_line *line,
                       struct slice head)
 {
     int status = close_block(cutting);

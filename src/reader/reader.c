@@ -114,7 +114,7 @@ static struct note note_of_status(struct arena *arena, const struct fetch_respon
 
 /* ---- a reading ---- */
 
-struct reading {
+struct page_reading {
     struct call *call;
     const char *given; /* the URL as it came */
     struct url url;
@@ -126,7 +126,7 @@ struct reading {
     double steps;           /* reported so far */
 };
 
-static void report(struct reading *reading, const char *what)
+static void report(struct page_reading *reading, const char *what)
 {
     call_progress(reading->call, ++reading->steps, 0, "%s %s", what, reading->url.host);
 }
@@ -158,7 +158,7 @@ static int clean(struct arena *arena, struct document *document)
     return document->markdown ? OK : ERR_NOMEM;
 }
 
-static int put_note(struct reading *reading, const char *text)
+static int put_note(struct page_reading *reading, const char *text)
 {
     struct document *document = reading->document;
     if (!text) {
@@ -177,7 +177,7 @@ static int put_note(struct reading *reading, const char *text)
 }
 
 /* The note for a failure; it includes what a loader had to say before. */
-static int fail_with(struct reading *reading, struct note note)
+static int fail_with(struct page_reading *reading, struct note note)
 {
     struct arena *arena = call_arena(reading->call);
     const char *detail = note.detail;
@@ -192,7 +192,7 @@ static int fail_with(struct reading *reading, struct note note)
 }
 
 /* Nothing to read: of a page that is a wall, which one. */
-static int fail_empty(struct reading *reading, const char *access, const char *why)
+static int fail_empty(struct page_reading *reading, const char *access, const char *why)
 {
     static const struct {
         const char *access;
@@ -270,32 +270,33 @@ static bool is_blank(const struct document *document)
 }
 
 /* What does not depend on who reads the page, and how. */
-static int take_result(struct arena *arena, const struct extract_result *result, struct made *made)
+static int take_result(struct arena *arena, const struct extract_result *result,
+                       struct made_document *made)
 {
-    *made = (struct made){.html = true,
-                          .shell = result->shell,
-                          .length = result->length,
-                          .document = {.markdown = result->markdown,
-                                       .length = result->length,
-                                       .kind = result->kind,
-                                       .loader = "html",
-                                       .title = result->title,
-                                       .authors = result->authors,
-                                       .published = result->published,
-                                       .modified = result->modified,
-                                       .site = result->site,
-                                       .language = result->language,
-                                       .description = result->description,
-                                       .encoding = result->encoding,
-                                       .encoding_guessed = result->encoding_guessed,
-                                       .access = result->access,
-                                       .cut = result->cut,
-                                       .omitted = result->omitted}};
+    *made = (struct made_document){.html = true,
+                                   .shell = result->shell,
+                                   .length = result->length,
+                                   .document = {.markdown = result->markdown,
+                                                .length = result->length,
+                                                .kind = result->kind,
+                                                .loader = "html",
+                                                .title = result->title,
+                                                .authors = result->authors,
+                                                .published = result->published,
+                                                .modified = result->modified,
+                                                .site = result->site,
+                                                .language = result->language,
+                                                .description = result->description,
+                                                .encoding = result->encoding,
+                                                .encoding_guessed = result->encoding_guessed,
+                                                .access = result->access,
+                                                .cut = result->cut,
+                                                .omitted = result->omitted}};
     int status = is_blank(&made->document) ? OK : put_title(arena, result, &made->document);
     return status == OK ? clean(arena, &made->document) : status;
 }
 
-static int put_made(struct reading *reading, const struct made *made)
+static int put_made(struct page_reading *reading, const struct made_document *made)
 {
     struct document *document = reading->document;
     struct document read = *document;
@@ -344,7 +345,7 @@ struct reader *reader_free(struct reader *reader)
 }
 
 /* Waits until it is this page's turn. OK, ERR_CANCELLED, ERR_DEADLINE. */
-static int enter_extractor(struct reading *reading, struct place *place, size_t length)
+static int enter_extractor(struct page_reading *reading, struct place *place, size_t length)
 {
     *place = (struct place){.call = reading->call};
     call_waits_for(reading->call, "a turn at the extractor");
@@ -357,8 +358,8 @@ static int enter_extractor(struct reading *reading, struct place *place, size_t 
 }
 
 /* As extract_page(), when it is this page's turn; also ERR_CANCELLED, ERR_DEADLINE. */
-static int extract(struct reading *reading, const struct fetch_response *fetched, bool scripts_ran,
-                   struct extract_result *result)
+static int extract(struct page_reading *reading, const struct fetch_response *fetched,
+                   bool scripts_ran, struct extract_result *result)
 {
     struct extract_input input = {.bytes = fetched->body,
                                   .length = fetched->body_length,
@@ -379,13 +380,13 @@ static int extract(struct reading *reading, const struct fetch_response *fetched
 /* ---- what was made before ---- */
 
 /* What is made of an answer. */
-struct making {
-    struct reading *reading;
+struct document_making {
+    struct page_reading *reading;
     bool scripts_ran;
-    struct made made; /* already, where the answer is known */
+    struct made_document made; /* already, where the answer is known */
 };
 
-static struct kept_key key_of(const struct making *making, const struct cache_mark *mark)
+static struct kept_key key_of(const struct document_making *making, const struct cache_mark *mark)
 {
     return (struct kept_key){
         .mark = *mark, .all = making->reading->all, .scripts_ran = making->scripts_ran};
@@ -393,13 +394,13 @@ static struct kept_key key_of(const struct making *making, const struct cache_ma
 
 static bool is_known(void *context, const struct cache_mark *mark)
 {
-    struct making *making = context;
+    struct document_making *making = context;
     struct call *call = making->reading->call;
     struct kept_key key = key_of(making, mark);
     return kept_find(call_parts(call)->reader->kept, &key, call_arena(call), &making->made);
 }
 
-static void keep(struct making *making, const struct source_response *response)
+static void keep(struct document_making *making, const struct source_response *response)
 {
     if (response->mark.sum) {
         struct kept_key key = key_of(making, &response->mark);
@@ -408,7 +409,7 @@ static void keep(struct making *making, const struct source_response *response)
 }
 
 /* As extract(), unless it was done before. */
-static int make(struct making *making, const struct source_response *response)
+static int make(struct document_making *making, const struct source_response *response)
 {
     struct extract_result result;
     if (response->known) {
@@ -439,7 +440,7 @@ static const struct {
     {FETCH_UNAVAILABLE, CODE_CONFIG, "install libcurl"},
 };
 
-static int fail_fetch(struct reading *reading, const struct fetch_response *fetched)
+static int fail_fetch(struct page_reading *reading, const struct fetch_response *fetched)
 {
     if (fetched->failure == FETCH_NOMEM) {
         return ERR_NOMEM;
@@ -459,7 +460,7 @@ static int fail_fetch(struct reading *reading, const struct fetch_response *fetc
 
 /* The page after its scripts have run, from a browser or from the cache. ERR_NOTFOUND with
  * `why` when there is none. */
-static int render(struct reading *reading, const struct fetch_response *plain,
+static int render(struct page_reading *reading, const struct fetch_response *plain,
                   const struct cache_known *known, struct source_response *rendered,
                   const char **why)
 {
@@ -498,11 +499,11 @@ static int render(struct reading *reading, const struct fetch_response *plain,
 }
 
 /* Reads the rendered page. ERR_NOTFOUND with `why` when it is no better than what there is. */
-static int read_rendered(struct reading *reading, const struct fetch_response *plain,
+static int read_rendered(struct page_reading *reading, const struct fetch_response *plain,
                          size_t to_beat, const char **why)
 {
     struct source_response rendered;
-    struct making making = {.reading = reading, .scripts_ran = true};
+    struct document_making making = {.reading = reading, .scripts_ran = true};
     struct cache_known known = {is_known, &making};
     int status = render(reading, plain, &known, &rendered, why);
     if (status != OK) {
@@ -522,7 +523,7 @@ static int read_rendered(struct reading *reading, const struct fetch_response *p
     return status;
 }
 
-static bool wants_browser(const struct reading *reading, bool shell, const char **lacks)
+static bool wants_browser(const struct page_reading *reading, bool shell, const char **lacks)
 {
     static const char WHY[] = "its scripts would have to fill it";
     char words[256];
@@ -546,17 +547,17 @@ static bool wants_browser(const struct reading *reading, bool shell, const char 
 /* ---- the plain page ---- */
 
 /* The note for what nobody reads; `name` may be NULL. */
-static int put_unsupported(struct reading *reading, const struct fetch_response *fetched,
+static int put_unsupported(struct page_reading *reading, const struct fetch_response *fetched,
                            const char *name)
 {
     name = name ? name : sniff_name(fetched->content_type, fetched->body, fetched->body_length);
     return put_note(reading, note_unsupported(call_arena(reading->call), name, reading->given));
 }
 
-static int read_html(struct making *making, const struct source_response *response)
+static int read_html(struct document_making *making, const struct source_response *response)
 {
-    struct reading *reading = making->reading;
-    const struct made *made = &making->made;
+    struct page_reading *reading = making->reading;
+    const struct made_document *made = &making->made;
     const char *why = NULL;
     int status = make(making, response);
     if (status == ERR_INVALID) {
@@ -580,11 +581,11 @@ static int read_html(struct making *making, const struct source_response *respon
 }
 
 /* As load_by_content(); a packed document takes a page's turn, since it takes a page's memory. */
-static int load(struct making *making, const struct source_response *response,
+static int load(struct document_making *making, const struct source_response *response,
                 enum content_kind kind, const char **why)
 {
     struct place place;
-    struct reading *reading = making->reading;
+    struct page_reading *reading = making->reading;
     struct document *document = reading->document;
     bool packed = kind == CONTENT_ARCHIVE;
     int status = packed ? enter_extractor(reading, &place, response->fetched.body_length) : OK;
@@ -599,16 +600,16 @@ static int load(struct making *making, const struct source_response *response,
         status = clean(call_arena(reading->call), document);
     }
     if (status == OK) {
-        making->made = (struct made){.document = *document};
+        making->made = (struct made_document){.document = *document};
         keep(making, response);
     }
     return status;
 }
 
 /* By what it is, whatever it is called. */
-static int read_content(struct making *making, const struct source_response *response)
+static int read_content(struct document_making *making, const struct source_response *response)
 {
-    struct reading *reading = making->reading;
+    struct page_reading *reading = making->reading;
     const struct fetch_response *fetched = &response->fetched;
     if (response->known) {
         return making->made.html ? read_html(making, response) : put_made(reading, &making->made);
@@ -645,7 +646,7 @@ static bool has_beginning(const struct fetch_response *fetched)
 
 /* The wall that an answer is whose status says that it is not the page. Some say by their status
  * alone which; of those that refuse, the page that they send may tell. */
-static int find_wall(struct reading *reading, const struct fetch_response *fetched)
+static int find_wall(struct page_reading *reading, const struct fetch_response *fetched)
 {
     struct extract_result result = {.access = NULL};
     int status = OK;
@@ -669,9 +670,9 @@ static int find_wall(struct reading *reading, const struct fetch_response *fetch
     }
 }
 
-static int read_page(struct reading *reading)
+static int read_page(struct page_reading *reading)
 {
-    struct making making = {.reading = reading};
+    struct document_making making = {.reading = reading};
     struct cache_known known = {is_known, &making};
     struct source_request request = {.url = &reading->url, .known = &known};
     struct source_response response;
@@ -705,7 +706,7 @@ static int read_page(struct reading *reading)
 /* ---- all of it ---- */
 
 /* ERR_NOTFOUND: the page itself has to be read. */
-static int ask_loader(struct reading *reading)
+static int ask_loader(struct page_reading *reading)
 {
     const struct loader *loader =
         reading->render == RENDER_ALWAYS ? NULL : loader_for(&reading->url);
@@ -727,12 +728,12 @@ static int ask_loader(struct reading *reading)
 int read_url(struct call *call, const char *url, const struct read_options *options,
              struct document *document)
 {
-    struct reading reading = {.call = call,
-                              .given = url,
-                              .render = options->render,
-                              .all = options->all,
-                              .scroll_chars = options->scroll_chars,
-                              .document = document};
+    struct page_reading reading = {.call = call,
+                                   .given = url,
+                                   .render = options->render,
+                                   .all = options->all,
+                                   .scroll_chars = options->scroll_chars,
+                                   .document = document};
     const char *problem = "is not valid";
     memset(document, 0, sizeof *document);
     int status = url_parse(call_arena(call), url, &reading.url, &problem);
@@ -757,11 +758,11 @@ int read_url(struct call *call, const char *url, const struct read_options *opti
 int read_body(struct call *call, const char *name, const char *body, size_t length, bool all,
               struct document *document)
 {
-    struct reading reading = {
+    struct page_reading reading = {
         .call = call, .given = name, .render = RENDER_NEVER, .all = all, .document = document};
     struct source_response response = {
         .fetched = {.status = 200, .url = name, .body = body, .body_length = length}};
-    struct making making = {.reading = &reading};
+    struct document_making making = {.reading = &reading};
     *document = (struct document){.url = name};
     return read_content(&making, &response);
 }

@@ -83,7 +83,7 @@ int registry_admit(struct registry *registry, const struct entry *entry, struct 
 }
 
 /* One run of a tool, while it lasts. */
-struct run {
+struct running_tool {
     struct registry *registry;
     const struct entry *entry;
     struct call *call;
@@ -95,7 +95,7 @@ struct run {
 };
 
 /* Checks the arguments and asks the gate. */
-static int prepare(struct run *run)
+static int prepare(struct running_tool *run)
 {
     char problem[LIMIT_ERROR_CHARS];
     run->arguments = complete_arguments(run->call, run->entry, run->arguments);
@@ -119,7 +119,7 @@ static int prepare(struct run *run)
     return status;
 }
 
-static int check_and_run(struct run *run)
+static int check_and_run(struct running_tool *run)
 {
     const struct gate *gate = &run->registry->gate;
     const struct trying *trying = &run->registry->trying;
@@ -200,7 +200,7 @@ static void describe_upstream(const struct call *call, struct text_out *out)
 }
 
 /* " results=5"; of a call that failed 0; nothing where the tool has none. */
-static void describe_results(const struct run *run, bool failed, struct text_out *out)
+static void describe_results(const struct running_tool *run, bool failed, struct text_out *out)
 {
     static const char *const LISTS[] = {"/results", "/citations", "/data/results"};
     static const char *const TYPES[] = {"/properties/results/type", "/properties/citations/type",
@@ -216,7 +216,7 @@ static void describe_results(const struct run *run, bool failed, struct text_out
 }
 
 /* What the call was given, as it came, for whoever looks for a mistake. */
-static void log_input(const struct run *run)
+static void log_input(const struct running_tool *run)
 {
     struct buf text;
     if (!log_takes_private()) {
@@ -233,7 +233,7 @@ static void log_input(const struct run *run)
 }
 
 /* Private words stay out of the log: what was asked for is there as a keyed hash. */
-static void log_call(const struct run *run, int status, bool failed, int64_t took_us)
+static void log_call(const struct running_tool *run, int status, bool failed, int64_t took_us)
 {
     const struct caller *caller = call_caller(run->call);
     const struct call_error *error = call_error(run->call);
@@ -267,7 +267,7 @@ static void log_call(const struct run *run, int status, bool failed, int64_t too
 }
 
 /* A call that is kept is settled at its own end. */
-static void settle(const struct run *run, bool failed, int64_t began)
+static void settle(const struct running_tool *run, bool failed, int64_t began)
 {
     const struct gate *gate = &run->registry->gate;
     const struct trying *trying = &run->registry->trying;
@@ -304,7 +304,7 @@ int registry_run(struct registry *registry, const struct entry *entry, struct ca
                  yyjson_val *arguments, struct reply *reply)
 {
     int64_t began = clock_now_us();
-    struct run run = {registry, entry, call, arguments, reply, false, false, false};
+    struct running_tool run = {registry, entry, call, arguments, reply, false, false, false};
     *reply = (struct reply){0};
     atomic_fetch_add(&entry->counts->running, 1);
     log_input(&run);

@@ -61,7 +61,7 @@ yyjson_mut_val *form_definition(yyjson_mut_doc *doc, const struct entry *entry)
 #define NUMBER_SIZE 24
 #define TEXT_MOST   (2 * LIMIT_CALL_ARENA_BYTES)
 
-struct writing {
+struct result_writing {
     struct buf out;
     struct arena *arena;
     const struct entry *entry;
@@ -92,7 +92,7 @@ static void put_one_line(struct buf *out, const char *text)
 }
 
 /* A value on one line: a string as it is, anything else as JSON. */
-static void put_value(struct writing *writing, yyjson_mut_val *value)
+static void put_value(struct result_writing *writing, yyjson_mut_val *value)
 {
     size_t length = 0;
     const char *text = yyjson_mut_get_str(value);
@@ -109,7 +109,7 @@ static bool is_short(yyjson_mut_val *item)
 }
 
 /* A list of plain values: on one line, or a line for each where one is long. */
-static void put_values(struct writing *writing, yyjson_mut_val *list)
+static void put_values(struct result_writing *writing, yyjson_mut_val *list)
 {
     yyjson_mut_val *item;
     bool one_line = true;
@@ -139,7 +139,7 @@ static bool is_list_of_objects(yyjson_mut_val *value)
 
 /* Items of a list as "navigation 1204, related 830 (See also; More)": the values of each, with
  * those of a list inside it in parentheses. */
-static void put_items_in_line(struct writing *writing, yyjson_mut_val *list)
+static void put_items_in_line(struct result_writing *writing, yyjson_mut_val *list)
 {
     yyjson_mut_val *item, *key, *inner;
     const char *before_item = " ";
@@ -180,24 +180,25 @@ static bool is_named(yyjson_val *names, const char *name)
     return false;
 }
 
-static bool is_unsaid(const struct writing *writing, const char *name)
+static bool is_unsaid(const struct result_writing *writing, const char *name)
 {
     return is_named(writing->entry->unsaid, name) || strcmp(name, "success") == 0;
 }
 
 /* Whether the items of a list have lines of their own. */
-static bool has_items(const struct writing *writing, const char *name, yyjson_mut_val *value)
+static bool has_items(const struct result_writing *writing, const char *name, yyjson_mut_val *value)
 {
     return is_list_of_objects(value) && !is_named(writing->entry->one_line, name);
 }
 
-static bool is_body(const struct writing *writing, const char *name, yyjson_mut_val *value)
+static bool is_body(const struct result_writing *writing, const char *name, yyjson_mut_val *value)
 {
     return yyjson_mut_is_str(value) && strcmp(name, writing->entry->body) == 0;
 }
 
 /* What has no line: it says nothing, or has a place of its own below. */
-static bool has_no_line(const struct writing *writing, const char *name, yyjson_mut_val *value)
+static bool has_no_line(const struct result_writing *writing, const char *name,
+                        yyjson_mut_val *value)
 {
     return is_unsaid(writing, name) || is_body(writing, name, value) || yyjson_mut_is_null(value) ||
            yyjson_mut_equals_str(value, "") || has_items(writing, name, value);
@@ -205,7 +206,8 @@ static bool has_no_line(const struct writing *writing, const char *name, yyjson_
 
 /* The lines of an object. The members of an object inside it have its name before theirs, unless it
  * is the envelope of all that came. */
-static void put_lines(struct writing *writing, yyjson_mut_val *object, const char *before, bool top)
+static void put_lines(struct result_writing *writing, yyjson_mut_val *object, const char *before,
+                      bool top)
 {
     yyjson_mut_val *key;
     yyjson_mut_obj_iter each = yyjson_mut_obj_iter_with(object);
@@ -237,10 +239,10 @@ static void put_lines(struct writing *writing, yyjson_mut_val *object, const cha
     }
 }
 
-static void put_object(struct writing *writing, yyjson_mut_val *object, const char *label);
+static void put_object(struct result_writing *writing, yyjson_mut_val *object, const char *label);
 
 /* The items of the lists of an object. `label` says where that object stands itself. */
-static void put_items(struct writing *writing, yyjson_mut_val *object, const char *label)
+static void put_items(struct result_writing *writing, yyjson_mut_val *object, const char *label)
 {
     yyjson_mut_val *key;
     yyjson_mut_obj_iter each = yyjson_mut_obj_iter_with(object);
@@ -266,7 +268,7 @@ static void put_items(struct writing *writing, yyjson_mut_val *object, const cha
     }
 }
 
-static void put_body(struct writing *writing, yyjson_mut_val *object, bool top)
+static void put_body(struct result_writing *writing, yyjson_mut_val *object, bool top)
 {
     yyjson_mut_val *key;
     yyjson_mut_obj_iter each = yyjson_mut_obj_iter_with(object);
@@ -288,7 +290,7 @@ static void put_body(struct writing *writing, yyjson_mut_val *object, bool top)
 
 /* Its lines, its long text, the items of its lists; at the top the long text comes last, since a
  * reader should have seen everything else by then. */
-static void put_object(struct writing *writing, yyjson_mut_val *object, const char *label)
+static void put_object(struct result_writing *writing, yyjson_mut_val *object, const char *label)
 {
     bool top = !*label;
     put_lines(writing, object, "", top);
@@ -329,7 +331,7 @@ static bool occurs(yyjson_mut_val *value, const char *number)
 }
 
 /* Few digits cost few tokens; a text that holds the number that was drawn gets a longer one. */
-static int choose_number(struct writing *writing, yyjson_mut_val *answer)
+static int choose_number(struct result_writing *writing, yyjson_mut_val *answer)
 {
     uint64_t span = FIRST_SPAN;
     for (int i = 0; i < MOST_SPANS; i++, span *= 10) {
@@ -350,7 +352,7 @@ static int choose_number(struct writing *writing, yyjson_mut_val *answer)
 const char *form_text(struct arena *arena, const struct entry *entry, yyjson_mut_val *answer,
                       size_t *length)
 {
-    struct writing writing = {.arena = arena, .entry = entry};
+    struct result_writing writing = {.arena = arena, .entry = entry};
     if (!entry->body) {
         return json_text(arena, answer, length);
     }

@@ -21,7 +21,7 @@ enum operation {
     ACCEPT,
 };
 
-struct state {
+struct pattern_state {
     uint8_t operation;
     bool negated;
     int16_t jump; /* relative to this state */
@@ -29,13 +29,13 @@ struct state {
     uint32_t value;
 };
 
-struct range {
+struct class_range {
     uint32_t first, last;
 };
 
 struct program {
-    struct state states[PATTERN_MOST_STATES];
-    struct range ranges[PATTERN_MOST_RANGES];
+    struct pattern_state states[PATTERN_MOST_STATES];
+    struct class_range ranges[PATTERN_MOST_RANGES];
     size_t state_count, range_count;
 };
 
@@ -49,13 +49,13 @@ struct compiler {
     const char *start, *at, *end;
     unsigned groups;
     bool failed;
-    struct state spare; /* written to after a failure, never read */
+    struct pattern_state spare; /* written to after a failure, never read */
     struct text_out problem;
 };
 
-static const struct range DIGITS[] = {{'0', '9'}};
-static const struct range WORDS[] = {{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}};
-static const struct range BLANKS[] = {
+static const struct class_range DIGITS[] = {{'0', '9'}};
+static const struct class_range WORDS[] = {{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}};
+static const struct class_range BLANKS[] = {
     {'\t', '\r'},     {' ', ' '},       {0xA0, 0xA0},     {0x1680, 0x1680}, {0x2000, 0x200A},
     {0x2028, 0x2029}, {0x202F, 0x202F}, {0x205F, 0x205F}, {0x3000, 0x3000}, {0xFEFF, 0xFEFF},
 };
@@ -63,7 +63,7 @@ static const struct range BLANKS[] = {
 static const struct shorthand {
     char letter;
     uint8_t count;
-    const struct range *ranges;
+    const struct class_range *ranges;
 } SHORTHANDS[] = {
     {'d', sizeof DIGITS / sizeof *DIGITS, DIGITS},
     {'w', sizeof WORDS / sizeof *WORDS, WORDS},
@@ -100,15 +100,15 @@ static bool next_is(const struct compiler *compiler, const char *choices)
     return more(compiler) && *compiler->at && strchr(choices, *compiler->at);
 }
 
-static struct state *add_state(struct compiler *compiler, enum operation operation)
+static struct pattern_state *add_state(struct compiler *compiler, enum operation operation)
 {
     struct program *program = compiler->program;
     if (program->state_count == PATTERN_MOST_STATES) {
         refuse(compiler, "the pattern is too large");
         return &compiler->spare;
     }
-    struct state *state = &program->states[program->state_count++];
-    *state = (struct state){.operation = (uint8_t)operation};
+    struct pattern_state *state = &program->states[program->state_count++];
+    *state = (struct pattern_state){.operation = (uint8_t)operation};
     return state;
 }
 
@@ -122,7 +122,7 @@ static void insert_split(struct compiler *compiler, size_t start, size_t jump)
     }
     memmove(&program->states[start + 1], &program->states[start],
             (program->state_count - 1 - start) * sizeof *program->states);
-    program->states[start] = (struct state){.operation = SPLIT, .jump = (int16_t)jump};
+    program->states[start] = (struct pattern_state){.operation = SPLIT, .jump = (int16_t)jump};
 }
 
 static void add_range(struct compiler *compiler, uint32_t first, uint32_t last)
@@ -132,7 +132,7 @@ static void add_range(struct compiler *compiler, uint32_t first, uint32_t last)
         refuse(compiler, "the pattern has too many classes");
         return;
     }
-    program->ranges[program->range_count++] = (struct range){first, last};
+    program->ranges[program->range_count++] = (struct class_range){first, last};
 }
 
 static const struct shorthand *find_shorthand(char letter)
@@ -233,7 +233,7 @@ static void read_class(struct compiler *compiler)
         read_class_item(compiler, first);
         first = false;
     }
-    struct state *state = add_state(compiler, TAKE_CLASS);
+    struct pattern_state *state = add_state(compiler, TAKE_CLASS);
     state->negated = negated;
     state->value = (uint32_t)first_range;
     state->count = (uint16_t)(program->range_count - first_range);
@@ -250,7 +250,7 @@ static void read_backslash(struct compiler *compiler)
     compiler->at++;
     uint32_t first_range = (uint32_t)compiler->program->range_count;
     add_shorthand(compiler, shorthand);
-    struct state *state = add_state(compiler, TAKE_CLASS);
+    struct pattern_state *state = add_state(compiler, TAKE_CLASS);
     state->value = first_range;
     state->count = shorthand->count;
 }
@@ -496,7 +496,7 @@ static void follow(struct match *match, struct set *set, size_t state)
     push(match, state);
     while (match->waiting_count > 0) {
         size_t index = match->waiting[--match->waiting_count];
-        const struct state *here = &match->program->states[index];
+        const struct pattern_state *here = &match->program->states[index];
         size_t target = (size_t)((long)index + here->jump);
         match->steps++;
         switch ((enum operation)here->operation) {
@@ -529,7 +529,7 @@ static void follow(struct match *match, struct set *set, size_t state)
     }
 }
 
-static bool takes(struct match *match, const struct state *state, uint32_t point)
+static bool takes(struct match *match, const struct pattern_state *state, uint32_t point)
 {
     if (state->operation == TAKE_ONE) {
         return point == state->value;
@@ -537,7 +537,7 @@ static bool takes(struct match *match, const struct state *state, uint32_t point
     if (state->operation == TAKE_ANY) {
         return point != '\n' && point != '\r' && point != 0x2028 && point != 0x2029;
     }
-    const struct range *ranges = &match->program->ranges[state->value];
+    const struct class_range *ranges = &match->program->ranges[state->value];
     match->steps += state->count;
     for (size_t i = 0; i < state->count; i++) {
         if (point >= ranges[i].first && point <= ranges[i].last) {

@@ -12,7 +12,7 @@
 
 static const char TOO_LARGE[] = "the arguments are too large to be checked";
 
-struct walk {
+struct validator {
     yyjson_val *root; /* where references lead */
     struct text_out out;
     unsigned quiet; /* not 0: only the answer counts, not the words */
@@ -22,12 +22,12 @@ struct walk {
     int problems;
 };
 
-static bool check_value(struct walk *walk, yyjson_val *schema, const struct spot *spot);
+static bool check_value(struct validator *walk, yyjson_val *schema, const struct spot *spot);
 
 /* ---- complaints ---- */
 
 /* Whether a problem is to be reported now; begins its sentence then. */
-static bool speak(struct walk *walk)
+static bool speak(struct validator *walk)
 {
     if (walk->quiet || walk->problems == SCHEMA_MOST_PROBLEMS) {
         return false;
@@ -38,12 +38,12 @@ static bool speak(struct walk *walk)
 }
 
 /* Whether there is any point in looking for more problems. */
-static bool curious(const struct walk *walk)
+static bool curious(const struct validator *walk)
 {
     return !walk->quiet && !walk->gave_up && walk->problems < SCHEMA_MOST_PROBLEMS;
 }
 
-static bool give_up(struct walk *walk, const char *why)
+static bool give_up(struct validator *walk, const char *why)
 {
     if (!walk->gave_up) {
         walk->gave_up = true;
@@ -56,7 +56,7 @@ static bool give_up(struct walk *walk, const char *why)
 }
 
 /* Begins a sentence about a value: "depth must be ". False when nothing is to be reported. */
-static bool complain(struct walk *walk, const struct spot *spot, const char *words)
+static bool complain(struct validator *walk, const struct spot *spot, const char *words)
 {
     if (!speak(walk)) {
         return false;
@@ -66,7 +66,7 @@ static bool complain(struct walk *walk, const struct spot *spot, const char *wor
     return true;
 }
 
-static void put_what_came(struct walk *walk, yyjson_val *value, enum schema_emphasis emphasis)
+static void put_what_came(struct validator *walk, yyjson_val *value, enum schema_emphasis emphasis)
 {
     text_put(&walk->out, ", but ");
     schema_put_value(&walk->out, value, emphasis);
@@ -74,7 +74,7 @@ static void put_what_came(struct walk *walk, yyjson_val *value, enum schema_emph
 }
 
 /* "depth must be one of "concise", "detailed", but "deep" came". Always false. */
-static bool must_be(struct walk *walk, yyjson_val *schema, const struct spot *spot,
+static bool must_be(struct validator *walk, yyjson_val *schema, const struct spot *spot,
                     enum schema_emphasis emphasis)
 {
     if (complain(walk, spot, " must be ")) {
@@ -86,7 +86,7 @@ static bool must_be(struct walk *walk, yyjson_val *schema, const struct spot *sp
 
 /* ---- strings, numbers, arrays ---- */
 
-static bool check_pattern(struct walk *walk, yyjson_val *schema, const struct spot *spot)
+static bool check_pattern(struct validator *walk, yyjson_val *schema, const struct spot *spot)
 {
     yyjson_val *pattern = yyjson_obj_get(schema, "pattern");
     if (!yyjson_is_str(pattern)) {
@@ -117,7 +117,7 @@ static size_t counted_length(yyjson_val *schema, yyjson_val *value)
     return text_count(text, length);
 }
 
-static bool check_string(struct walk *walk, yyjson_val *schema, const struct spot *spot)
+static bool check_string(struct validator *walk, yyjson_val *schema, const struct spot *spot)
 {
     yyjson_val *least = yyjson_obj_get(schema, "minLength");
     yyjson_val *most = yyjson_obj_get(schema, "maxLength");
@@ -132,7 +132,7 @@ static bool check_string(struct walk *walk, yyjson_val *schema, const struct spo
     return check_pattern(walk, schema, spot);
 }
 
-static bool check_number(struct walk *walk, yyjson_val *schema, const struct spot *spot)
+static bool check_number(struct validator *walk, yyjson_val *schema, const struct spot *spot)
 {
     static const struct {
         const char *keyword;
@@ -151,7 +151,7 @@ static bool check_number(struct walk *walk, yyjson_val *schema, const struct spo
     return true;
 }
 
-static bool check_unique(struct walk *walk, const struct spot *spot)
+static bool check_unique(struct validator *walk, const struct spot *spot)
 {
     size_t index, max;
     yyjson_val *item;
@@ -176,7 +176,7 @@ static bool check_unique(struct walk *walk, const struct spot *spot)
     return true;
 }
 
-static bool check_array(struct walk *walk, yyjson_val *schema, const struct spot *spot)
+static bool check_array(struct validator *walk, yyjson_val *schema, const struct spot *spot)
 {
     yyjson_val *items = yyjson_obj_get(schema, "items");
     yyjson_val *most = yyjson_obj_get(schema, "maxItems");
@@ -204,7 +204,7 @@ static bool check_array(struct walk *walk, yyjson_val *schema, const struct spot
 
 /* ---- objects ---- */
 
-static void tell_unknown(struct walk *walk, yyjson_val *key, yyjson_val *properties,
+static void tell_unknown(struct validator *walk, yyjson_val *key, yyjson_val *properties,
                          const struct spot *spot)
 {
     if (!speak(walk)) {
@@ -220,7 +220,7 @@ static void tell_unknown(struct walk *walk, yyjson_val *key, yyjson_val *propert
     schema_put_names(&walk->out, key, properties);
 }
 
-static bool check_required(struct walk *walk, yyjson_val *schema, const struct spot *spot)
+static bool check_required(struct validator *walk, yyjson_val *schema, const struct spot *spot)
 {
     yyjson_val *properties = yyjson_obj_get(schema, "properties");
     bool valid = true;
@@ -249,7 +249,7 @@ static bool check_required(struct walk *walk, yyjson_val *schema, const struct s
     return valid;
 }
 
-static bool check_members(struct walk *walk, yyjson_val *schema, const struct spot *spot)
+static bool check_members(struct validator *walk, yyjson_val *schema, const struct spot *spot)
 {
     yyjson_val *properties = yyjson_obj_get(schema, "properties");
     yyjson_val *others = yyjson_obj_get(schema, "additionalProperties");
@@ -274,7 +274,7 @@ static bool check_members(struct walk *walk, yyjson_val *schema, const struct sp
     return valid;
 }
 
-static bool check_object(struct walk *walk, yyjson_val *schema, const struct spot *spot)
+static bool check_object(struct validator *walk, yyjson_val *schema, const struct spot *spot)
 {
     bool valid = check_members(walk, schema, spot);
     if (valid || curious(walk)) {
@@ -285,7 +285,7 @@ static bool check_object(struct walk *walk, yyjson_val *schema, const struct spo
 
 /* ---- schemas that combine others ---- */
 
-static bool passes_quietly(struct walk *walk, yyjson_val *schema, const struct spot *spot)
+static bool passes_quietly(struct validator *walk, yyjson_val *schema, const struct spot *spot)
 {
     if (walk->gave_up) {
         return false;
@@ -298,7 +298,7 @@ static bool passes_quietly(struct walk *walk, yyjson_val *schema, const struct s
 
 /* Whether an alternative is about this kind of value: its type fits, and so does every member whose
  * value the alternative fixes ({"kind": {"const": "range"}}). */
-static bool is_about(struct walk *walk, yyjson_val *alternative, yyjson_val *value)
+static bool is_about(struct validator *walk, yyjson_val *alternative, yyjson_val *value)
 {
     alternative = schema_resolve(walk->root, alternative);
     unsigned types = schema_types(alternative);
@@ -319,7 +319,7 @@ static bool is_about(struct walk *walk, yyjson_val *alternative, yyjson_val *val
 
 /* No alternative holds. For an array or an object of which only one alternative can have been
  * meant, that one's own complaint helps most; otherwise all that is allowed is listed. */
-static bool tell_no_alternative(struct walk *walk, yyjson_val *alternatives,
+static bool tell_no_alternative(struct validator *walk, yyjson_val *alternatives,
                                 const struct spot *spot)
 {
     if (!curious(walk)) {
@@ -346,8 +346,8 @@ static bool tell_no_alternative(struct walk *walk, yyjson_val *alternatives,
     return false;
 }
 
-static size_t count_passing(struct walk *walk, yyjson_val *alternatives, const struct spot *spot,
-                            size_t enough)
+static size_t count_passing(struct validator *walk, yyjson_val *alternatives,
+                            const struct spot *spot, size_t enough)
 {
     size_t passing = 0;
     size_t index, max;
@@ -362,13 +362,13 @@ static size_t count_passing(struct walk *walk, yyjson_val *alternatives, const s
     return passing;
 }
 
-static bool check_any_of(struct walk *walk, yyjson_val *alternatives, const struct spot *spot)
+static bool check_any_of(struct validator *walk, yyjson_val *alternatives, const struct spot *spot)
 {
     return count_passing(walk, alternatives, spot, 1) == 1 ||
            tell_no_alternative(walk, alternatives, spot);
 }
 
-static bool check_one_of(struct walk *walk, yyjson_val *alternatives, const struct spot *spot)
+static bool check_one_of(struct validator *walk, yyjson_val *alternatives, const struct spot *spot)
 {
     size_t passing = count_passing(walk, alternatives, spot, 2);
     if (passing == 1) {
@@ -385,7 +385,7 @@ static bool check_one_of(struct walk *walk, yyjson_val *alternatives, const stru
     return false;
 }
 
-static bool check_all_of(struct walk *walk, yyjson_val *parts, const struct spot *spot)
+static bool check_all_of(struct validator *walk, yyjson_val *parts, const struct spot *spot)
 {
     bool valid = true;
     size_t index, max;
@@ -400,7 +400,7 @@ static bool check_all_of(struct walk *walk, yyjson_val *parts, const struct spot
     return valid;
 }
 
-static bool check_not(struct walk *walk, yyjson_val *refused, const struct spot *spot)
+static bool check_not(struct validator *walk, yyjson_val *refused, const struct spot *spot)
 {
     if (!passes_quietly(walk, refused, spot)) {
         return true;
@@ -412,11 +412,11 @@ static bool check_not(struct walk *walk, yyjson_val *refused, const struct spot 
     return false;
 }
 
-static bool check_combinations(struct walk *walk, yyjson_val *schema, const struct spot *spot)
+static bool check_combinations(struct validator *walk, yyjson_val *schema, const struct spot *spot)
 {
     static const struct {
         const char *keyword;
-        bool (*check)(struct walk *walk, yyjson_val *inner, const struct spot *spot);
+        bool (*check)(struct validator *walk, yyjson_val *inner, const struct spot *spot);
     } COMBINATIONS[] = {{"allOf", check_all_of},
                         {"anyOf", check_any_of},
                         {"oneOf", check_one_of},
@@ -438,7 +438,7 @@ static bool check_combinations(struct walk *walk, yyjson_val *schema, const stru
 
 /* ---- one value ---- */
 
-static bool check_choices(struct walk *walk, yyjson_val *schema, const struct spot *spot)
+static bool check_choices(struct validator *walk, yyjson_val *schema, const struct spot *spot)
 {
     yyjson_val *constant = yyjson_obj_get(schema, "const");
     yyjson_val *choices = yyjson_obj_get(schema, "enum");
@@ -461,7 +461,7 @@ static bool check_choices(struct walk *walk, yyjson_val *schema, const struct sp
     return listed || must_be(walk, schema, spot, SHOW_VALUE);
 }
 
-static bool check_by_type(struct walk *walk, yyjson_val *schema, const struct spot *spot)
+static bool check_by_type(struct validator *walk, yyjson_val *schema, const struct spot *spot)
 {
     switch (yyjson_get_type(spot->value)) {
     case YYJSON_TYPE_STR:
@@ -477,7 +477,7 @@ static bool check_by_type(struct walk *walk, yyjson_val *schema, const struct sp
     }
 }
 
-static bool check_keywords(struct walk *walk, yyjson_val *schema, const struct spot *spot)
+static bool check_keywords(struct validator *walk, yyjson_val *schema, const struct spot *spot)
 {
     unsigned types = schema_types(schema);
     unsigned came = schema_types_of(spot->value);
@@ -497,7 +497,7 @@ static bool check_keywords(struct walk *walk, yyjson_val *schema, const struct s
            check_combinations(walk, schema, spot);
 }
 
-static bool check_value(struct walk *walk, yyjson_val *schema, const struct spot *spot)
+static bool check_value(struct validator *walk, yyjson_val *schema, const struct spot *spot)
 {
     if (walk->gave_up) {
         return false;
@@ -521,7 +521,7 @@ static bool check_value(struct walk *walk, yyjson_val *schema, const struct spot
 int schema_validate_part(yyjson_val *root, yyjson_val *schema, yyjson_val *value, char *problem,
                          size_t size)
 {
-    struct walk walk = {.root = root, .steps = SCHEMA_MOST_STEPS};
+    struct validator walk = {.root = root, .steps = SCHEMA_MOST_STEPS};
     text_start(&walk.out, problem, size);
     bool valid = check_value(&walk, schema, &(struct spot){.value = value});
     return valid && !walk.gave_up ? OK : ERR_INVALID;

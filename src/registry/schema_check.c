@@ -16,12 +16,12 @@ struct checker {
 };
 
 /* Where a schema stands inside the definition, for messages. */
-struct place {
-    const struct place *parent;
+struct json_path {
+    const struct json_path *parent;
     const char *step; /* a keyword, or a name below it */
 };
 
-enum form {
+enum keyword_form {
     ANYTHING,
     TEXT,
     BOOLEAN,
@@ -45,7 +45,7 @@ enum form {
 static const struct keyword {
     const char *name;
     size_t length;
-    enum form form;
+    enum keyword_form form;
     unsigned types;
 } KEYWORDS[] = {
     {NAMED("$schema"), TEXT, ANY_TYPE},
@@ -92,7 +92,7 @@ static const struct keyword {
 
 /* ---- complaints ---- */
 
-static void put_place(struct text_out *out, const struct place *place)
+static void put_place(struct text_out *out, const struct json_path *place)
 {
     if (!place) {
         text_put(out, "#");
@@ -104,20 +104,20 @@ static void put_place(struct text_out *out, const struct place *place)
 }
 
 /* Begins the sentence about what stands at `place`. */
-static struct text_out *complain(struct checker *checker, const struct place *place)
+static struct text_out *complain(struct checker *checker, const struct json_path *place)
 {
     put_place(&checker->out, place);
     text_put(&checker->out, ": ");
     return &checker->out;
 }
 
-static int refuse(struct checker *checker, const struct place *place, const char *what)
+static int refuse(struct checker *checker, const struct json_path *place, const char *what)
 {
     text_put(complain(checker, place), what);
     return ERR_INVALID;
 }
 
-static int refuse_keyword(struct checker *checker, yyjson_val *name, const struct place *place)
+static int refuse_keyword(struct checker *checker, yyjson_val *name, const struct json_path *place)
 {
     struct text_out *out = complain(checker, place);
     struct text_guess guess;
@@ -136,9 +136,9 @@ static int refuse_keyword(struct checker *checker, yyjson_val *name, const struc
 
 /* ---- the form of one keyword's value ---- */
 
-static int check_schema(struct checker *checker, yyjson_val *schema, const struct place *place);
+static int check_schema(struct checker *checker, yyjson_val *schema, const struct json_path *place);
 
-static int check_type(struct checker *checker, yyjson_val *value, const struct place *place)
+static int check_type(struct checker *checker, yyjson_val *value, const struct json_path *place)
 {
     unsigned seen = 0;
     size_t index, max;
@@ -159,7 +159,7 @@ static int check_type(struct checker *checker, yyjson_val *value, const struct p
                 : refuse(checker, place, "must be the name of a type, or a list of different ones");
 }
 
-static int check_names(struct checker *checker, yyjson_val *value, const struct place *place)
+static int check_names(struct checker *checker, yyjson_val *value, const struct json_path *place)
 {
     size_t index, max;
     yyjson_val *name;
@@ -174,7 +174,7 @@ static int check_names(struct checker *checker, yyjson_val *value, const struct 
     return valid ? OK : refuse(checker, place, "must be a list of different names");
 }
 
-static int check_pattern(struct checker *checker, yyjson_val *value, const struct place *place)
+static int check_pattern(struct checker *checker, yyjson_val *value, const struct json_path *place)
 {
     char problem[160];
     if (!yyjson_is_str(value)) {
@@ -193,7 +193,8 @@ static int check_pattern(struct checker *checker, yyjson_val *value, const struc
     return OK;
 }
 
-static int check_schema_list(struct checker *checker, yyjson_val *value, const struct place *place)
+static int check_schema_list(struct checker *checker, yyjson_val *value,
+                             const struct json_path *place)
 {
     size_t index, max;
     yyjson_val *schema;
@@ -206,7 +207,7 @@ static int check_schema_list(struct checker *checker, yyjson_val *value, const s
         struct text_out step;
         text_start(&step, number, sizeof number);
         text_putf(&step, "%zu", index);
-        struct place here = {place, number};
+        struct json_path here = {place, number};
         int status = check_schema(checker, schema, &here);
         if (status != OK) {
             return status;
@@ -215,7 +216,8 @@ static int check_schema_list(struct checker *checker, yyjson_val *value, const s
     return OK;
 }
 
-static int check_schema_map(struct checker *checker, yyjson_val *value, const struct place *place)
+static int check_schema_map(struct checker *checker, yyjson_val *value,
+                            const struct json_path *place)
 {
     size_t index, max;
     yyjson_val *name, *schema;
@@ -224,7 +226,7 @@ static int check_schema_map(struct checker *checker, yyjson_val *value, const st
     }
     yyjson_obj_foreach(value, index, max, name, schema)
     {
-        struct place here = {place, yyjson_get_str(name)};
+        struct json_path here = {place, yyjson_get_str(name)};
         int status = check_schema(checker, schema, &here);
         if (status != OK) {
             return status;
@@ -250,8 +252,8 @@ static const struct {
     [LIST] = {is_filled_list, "must be a list that is not empty"},
 };
 
-static int check_form(struct checker *checker, enum form form, yyjson_val *value,
-                      const struct place *place)
+static int check_form(struct checker *checker, enum keyword_form form, yyjson_val *value,
+                      const struct json_path *place)
 {
     switch (form) {
     case TEXT:
@@ -297,14 +299,14 @@ static const struct keyword *find_keyword(yyjson_val *name)
 }
 
 static int check_keyword(struct checker *checker, yyjson_val *schema, yyjson_val *name,
-                         yyjson_val *value, const struct place *place)
+                         yyjson_val *value, const struct json_path *place)
 {
     const struct keyword *keyword = find_keyword(name);
     if (!keyword) {
         bool extension = strncmp(yyjson_get_str(name), "x-", 2) == 0;
         return extension ? OK : refuse_keyword(checker, name, place);
     }
-    struct place here = {place, keyword->name};
+    struct json_path here = {place, keyword->name};
     unsigned types = schema_types(schema);
     if (keyword->types != ANY_TYPE && types && !(types & keyword->types)) {
         return refuse(checker, &here, "says nothing about values of this type");
@@ -316,7 +318,7 @@ static int check_keyword(struct checker *checker, yyjson_val *schema, yyjson_val
 }
 
 /* Bounds that leave nothing between them. */
-static int check_bounds(struct checker *checker, yyjson_val *schema, const struct place *place)
+static int check_bounds(struct checker *checker, yyjson_val *schema, const struct json_path *place)
 {
     static const struct {
         const char *low, *high;
@@ -339,7 +341,7 @@ static int check_bounds(struct checker *checker, yyjson_val *schema, const struc
 }
 
 /* Keywords that need one another. */
-static int check_company(struct checker *checker, yyjson_val *schema, const struct place *place)
+static int check_company(struct checker *checker, yyjson_val *schema, const struct json_path *place)
 {
     yyjson_val *properties = yyjson_obj_get(schema, "properties");
     bool closed = yyjson_is_false(yyjson_obj_get(schema, "additionalProperties"));
@@ -362,7 +364,7 @@ static int check_company(struct checker *checker, yyjson_val *schema, const stru
     return OK;
 }
 
-static int check_schema(struct checker *checker, yyjson_val *schema, const struct place *place)
+static int check_schema(struct checker *checker, yyjson_val *schema, const struct json_path *place)
 {
     size_t index, max;
     yyjson_val *name, *value;
@@ -400,7 +402,7 @@ static bool ends(yyjson_val *root, yyjson_val *schema, unsigned nesting, size_t 
         if (!keyword || keyword->types != ANY_TYPE) {
             continue;
         }
-        enum form form = keyword->form;
+        enum keyword_form form = keyword->form;
         if (form == REFERENCE && !ends(root, schema_referenced(root, value), nesting + 1, steps)) {
             return false;
         }
@@ -431,7 +433,7 @@ static int check_endings(struct checker *checker)
 }
 
 static int check_sample(struct checker *checker, yyjson_val *schema, yyjson_val *sample,
-                        const struct place *place)
+                        const struct json_path *place)
 {
     char problem[400];
     if (schema_validate_part(checker->root, schema, sample, problem, sizeof problem) == OK) {
@@ -442,15 +444,15 @@ static int check_sample(struct checker *checker, yyjson_val *schema, yyjson_val 
 }
 
 static int check_samples_below(struct checker *checker, yyjson_val *container,
-                               const struct place *place);
+                               const struct json_path *place);
 
 /* The defaults and examples of a schema and of all inside it. */
-static int check_samples(struct checker *checker, yyjson_val *schema, const struct place *place)
+static int check_samples(struct checker *checker, yyjson_val *schema, const struct json_path *place)
 {
     yyjson_val *preset = yyjson_obj_get(schema, "default");
-    struct place preset_place = {place, "default"};
+    struct json_path preset_place = {place, "default"};
     int status = preset ? check_sample(checker, schema, preset, &preset_place) : OK;
-    struct place examples_place = {place, "examples"};
+    struct json_path examples_place = {place, "examples"};
     size_t index, max;
     yyjson_val *name, *example;
     yyjson_arr_foreach(yyjson_obj_get(schema, "examples"), index, max, example)
@@ -463,8 +465,8 @@ static int check_samples(struct checker *checker, yyjson_val *schema, const stru
     while ((name = yyjson_obj_iter_next(&members)) != NULL) {
         yyjson_val *value = yyjson_obj_iter_get_val(name);
         const struct keyword *keyword = find_keyword(name);
-        enum form form = keyword ? keyword->form : ANYTHING;
-        struct place here = {place, yyjson_get_str(name)};
+        enum keyword_form form = keyword ? keyword->form : ANYTHING;
+        struct json_path here = {place, yyjson_get_str(name)};
         if (status == OK && form == SCHEMA) {
             status = check_samples(checker, value, &here);
         } else if (status == OK && (form == SCHEMA_LIST || form == SCHEMA_MAP)) {
@@ -475,14 +477,14 @@ static int check_samples(struct checker *checker, yyjson_val *schema, const stru
 }
 
 static int check_samples_below(struct checker *checker, yyjson_val *container,
-                               const struct place *place)
+                               const struct json_path *place)
 {
     int status = OK;
     size_t index, max;
     yyjson_val *name, *schema;
     yyjson_obj_iter members = yyjson_obj_iter_with(container);
     while ((name = yyjson_obj_iter_next(&members)) != NULL) {
-        struct place here = {place, yyjson_get_str(name)};
+        struct json_path here = {place, yyjson_get_str(name)};
         schema = yyjson_obj_iter_get_val(name);
         status = status == OK ? check_samples(checker, schema, &here) : status;
     }

@@ -14,7 +14,7 @@
 
 /* ---- one value, read tolerantly and written strictly ---- */
 
-struct reader {
+struct json_reader {
     const char *at;
     const char *end;
     struct buf *out;
@@ -22,7 +22,7 @@ struct reader {
     bool cut; /* the text ended inside the value */
 };
 
-static bool ends(struct reader *reader)
+static bool ends(struct json_reader *reader)
 {
     if (reader->at < reader->end) {
         return false;
@@ -31,7 +31,7 @@ static bool ends(struct reader *reader)
     return true;
 }
 
-static void skip_blanks(struct reader *reader)
+static void skip_blanks(struct json_reader *reader)
 {
     while (reader->at < reader->end && memchr(" \t\r\n", *reader->at, 4)) {
         reader->at++;
@@ -63,7 +63,7 @@ static int escape_unit(const char *at, const char *end)
 
 /* \uXXXX, the backslash taken: as it is, a pair of surrogates too; half a pair becomes the
  * replacement character, and a NUL, which no text of ours may hold, as well. */
-static void read_unicode_escape(struct reader *reader)
+static void read_unicode_escape(struct json_reader *reader)
 {
     const char *digits = reader->at + 1;
     int unit = escape_unit(digits, reader->end);
@@ -86,7 +86,7 @@ static void read_unicode_escape(struct reader *reader)
     buf_printf(reader->out, "\\u%04x", is_alone || unit == 0 ? 0xFFFDu : (unsigned)unit);
 }
 
-static bool read_escape(struct reader *reader)
+static bool read_escape(struct json_reader *reader)
 {
     reader->at++;
     if (ends(reader)) {
@@ -106,7 +106,7 @@ static bool read_escape(struct reader *reader)
     return true;
 }
 
-static bool read_string(struct reader *reader)
+static bool read_string(struct json_reader *reader)
 {
     buf_putc(reader->out, '"');
     reader->at++;
@@ -141,7 +141,7 @@ static const struct {
     {"True", "true"}, {"False", "false"}, {"None", "null"},
 };
 
-static bool read_word(struct reader *reader)
+static bool read_word(struct json_reader *reader)
 {
     size_t left = (size_t)(reader->end - reader->at);
     for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++) {
@@ -158,7 +158,7 @@ static bool read_word(struct reader *reader)
 }
 
 /* Digits and signs as they come: the strict parser judges them. */
-static bool read_number(struct reader *reader)
+static bool read_number(struct json_reader *reader)
 {
     const char *start = reader->at;
     while (reader->at < reader->end && strchr("+-.0123456789eE", *reader->at) && *reader->at) {
@@ -168,10 +168,10 @@ static bool read_number(struct reader *reader)
     return !ends(reader) && reader->at > start;
 }
 
-static bool read_value(struct reader *reader);
+static bool read_value(struct json_reader *reader);
 
 /* One member of an object, or one item of an array. */
-static bool read_item(struct reader *reader, bool named)
+static bool read_item(struct json_reader *reader, bool named)
 {
     if (named) {
         if (*reader->at != '"' || !read_string(reader)) {
@@ -189,7 +189,7 @@ static bool read_item(struct reader *reader, bool named)
 }
 
 /* An object or an array. A comma before its end is passed over. */
-static bool read_list(struct reader *reader)
+static bool read_list(struct json_reader *reader)
 {
     bool named = *reader->at == '{';
     char close = named ? '}' : ']';
@@ -225,7 +225,7 @@ static bool read_list(struct reader *reader)
     return true;
 }
 
-static bool read_value(struct reader *reader)
+static bool read_value(struct json_reader *reader)
 {
     switch (*reader->at) {
     case '{':
@@ -243,7 +243,7 @@ static bool read_value(struct reader *reader)
 
 /* ---- where one begins ---- */
 
-struct search {
+struct json_search {
     struct arena *scratch; /* for one candidate at a time */
     const char *end;
     const struct extract_member *wanted;
@@ -253,7 +253,7 @@ struct search {
     struct buf found; /* the last one that is wanted, strictly written; empty: none yet */
 };
 
-static bool has_wanted(struct search *search, const struct buf *strict)
+static bool has_wanted(struct json_search *search, const struct buf *strict)
 {
     arena_reset(search->scratch);
     yyjson_doc *doc = json_parse(search->scratch, strict->data, strict->length, NULL);
@@ -268,11 +268,11 @@ static bool has_wanted(struct search *search, const struct buf *strict)
 
 /* Reads the object at `at`, keeps it when it is one that is wanted, and says where to go on: behind
  * it, or behind the brace that begins none. */
-static const char *try_object(struct search *search, const char *at)
+static const char *try_object(struct json_search *search, const char *at)
 {
     struct buf strict;
     buf_init(&strict, LIMIT_CHILD_OUTPUT_BYTES * 2);
-    struct reader reader = {.at = at, .end = search->end, .out = &strict};
+    struct json_reader reader = {.at = at, .end = search->end, .out = &strict};
     bool whole = read_list(&reader) && buf_error(&strict) == OK;
     size_t cost = (size_t)(reader.at - at) + 1;
     search->work_left -= cost < search->work_left ? cost : search->work_left;
@@ -291,7 +291,7 @@ static const char *try_object(struct search *search, const char *at)
 }
 
 /* Tries every object from `at` on that is not inside another. */
-static void search_objects(struct search *search, const char *at)
+static void search_objects(struct json_search *search, const char *at)
 {
     while (at < search->end && search->work_left) {
         at = memchr(at, '{', (size_t)(search->end - at));
@@ -330,7 +330,7 @@ static bool is_fence(const char *at, const char *end)
 
 /* Tries the object that each fence with this label begins with. A fence inside an object's string
  * is passed over with the object. */
-static void search_fences(struct search *search, const char *text, const char *label)
+static void search_fences(struct json_search *search, const char *text, const char *label)
 {
     for (const char *at = text; at < search->end && search->work_left;) {
         const char *inside =
@@ -339,7 +339,7 @@ static void search_fences(struct search *search, const char *text, const char *l
     }
 }
 
-static int take_found(struct search *search, struct arena *arena, yyjson_val **object)
+static int take_found(struct json_search *search, struct arena *arena, yyjson_val **object)
 {
     if (search->found.length) {
         yyjson_doc *doc = json_parse(arena, search->found.data, search->found.length, NULL);
@@ -359,7 +359,7 @@ int extract_json(struct arena *arena, const char *text, size_t length,
                  const struct extract_member *wanted, yyjson_val **object)
 {
     static const char *const LABELS[] = {"json", ""};
-    struct search search = {
+    struct json_search search = {
         .scratch = arena_new(LIMIT_CALL_ARENA_BYTES),
         .end = text + length,
         .wanted = wanted,

@@ -6,46 +6,47 @@
 #include <stddef.h>
 #include <string.h>
 
-static const struct failure AUTH = {CODE_AUTH_ERROR, "its key or sign-in was refused"};
-static const struct failure NO_AUTH = {CODE_AUTH_ERROR, "it has no key and is not signed in"};
-static const struct failure NO_WAY_IN = {
+static const struct research_failure AUTH = {CODE_AUTH_ERROR, "its key or sign-in was refused"};
+static const struct research_failure NO_AUTH = {CODE_AUTH_ERROR,
+                                                "it has no key and is not signed in"};
+static const struct research_failure NO_WAY_IN = {
     CODE_CONFIG_ERROR,
     "it says \"Invalid auth method selected.\": with GOOGLE_GEMINI_BASE_URL some "
     "versions take no key; unset that variable, or let forage ask that address: "
     "set FORAGE_MODEL=gemini:gemini-2.5-flash"};
-static const struct failure QUOTA = {
+static const struct research_failure QUOTA = {
     CODE_QUOTA_EXCEEDED,
     "its quota or rate limit is used up; wait and try again, use another model or another key"};
-static const struct failure MODEL = {
+static const struct research_failure MODEL = {
     CODE_MODEL_NOT_FOUND, "there is no such model for this key; name another in the settings"};
-static const struct failure TURNS = {
+static const struct research_failure TURNS = {
     CODE_TURN_LIMIT, "it took more turns than its settings allow (model.maxSessionTurns); narrow "
                      "the question or raise that limit"};
-static const struct failure INPUT = {
+static const struct research_failure INPUT = {
     CODE_EXECUTION_ERROR, "it did not accept its prompt or its arguments; is its version "
                           "too old?"};
-static const struct failure TRUST = {
+static const struct research_failure TRUST = {
     CODE_CONFIG_ERROR, "it does not trust its folder; forage sets GEMINI_CLI_TRUST_WORKSPACE, so "
                        "is its version too old, or does an administrator's policy forbid it?"};
-static const struct failure SETTINGS = {
+static const struct research_failure SETTINGS = {
     CODE_CONFIG_ERROR, "its settings are wrong; mend the files in its configuration folder, or "
                        "delete them: they are made anew"};
-static const struct failure NOT_RUNNABLE = {
+static const struct research_failure NOT_RUNNABLE = {
     CODE_CLI_NOT_FOUND, "it could not be run; is Node.js installed and on PATH?"};
-static const struct failure UPSTREAM = {CODE_EXECUTION_ERROR,
-                                        "the service behind it failed; try again later"};
-static const struct failure REQUEST = {
+static const struct research_failure UPSTREAM = {CODE_EXECUTION_ERROR,
+                                                 "the service behind it failed; try again later"};
+static const struct research_failure REQUEST = {
     CODE_EXECUTION_ERROR,
     "the service behind it did not accept the request; is the model the right "
     "one for this?"};
-static const struct failure CRASH = {CODE_EXECUTION_ERROR,
-                                     "it ended with an error; try again, or run it by hand in its "
-                                     "folder to see why"};
+static const struct research_failure CRASH = {
+    CODE_EXECUTION_ERROR, "it ended with an error; try again, or run it by hand in its "
+                          "folder to see why"};
 
 /* What workers and the services behind them say, in any case of letters. */
 static const struct {
     const char *words;
-    const struct failure *failure;
+    const struct research_failure *failure;
 } BY_WORDS[] = {
     /* A wrong key is an invalid argument too, so it comes first. */
     {"API key not valid", &AUTH},
@@ -90,7 +91,7 @@ static const struct {
     int http_status;    /* 0: none */
     const char *worker; /* whose exit code it is; NULL: any */
     int exit_code;      /* 0: none */
-    const struct failure *failure;
+    const struct research_failure *failure;
 } BY_NUMBER[] = {
     {0, "gemini", 41, &NO_AUTH},
     {0, "gemini", 42, &INPUT},
@@ -112,7 +113,7 @@ static const struct {
     {0, NULL, 127, &NOT_RUNNABLE},
 };
 
-const struct failure *failure_of_words(const char *words)
+const struct research_failure *failure_of_words(const char *words)
 {
     for (size_t i = 0; words && i < sizeof BY_WORDS / sizeof *BY_WORDS; i++) {
         if (strcasestr(words, BY_WORDS[i].words)) {
@@ -122,8 +123,8 @@ const struct failure *failure_of_words(const char *words)
     return NULL;
 }
 
-static const struct failure *failure_of_numbers(const struct worker *worker, int http_status,
-                                                int exit_code)
+static const struct research_failure *failure_of_numbers(const struct worker *worker,
+                                                         int http_status, int exit_code)
 {
     for (size_t i = 0; i < sizeof BY_NUMBER / sizeof *BY_NUMBER; i++) {
         bool is_status = http_status && BY_NUMBER[i].http_status == http_status;
@@ -136,14 +137,15 @@ static const struct failure *failure_of_numbers(const struct worker *worker, int
     return NULL;
 }
 
-const struct failure *failure_find(const struct worker *worker, const struct failure_signs *signs)
+const struct research_failure *failure_find(const struct worker *worker,
+                                            const struct failure_signs *signs)
 {
-    const struct failure *failure = failure_of_words(signs->words);
+    const struct research_failure *failure = failure_of_words(signs->words);
     if (!failure) {
         failure = failure_of_numbers(worker, signs->http_status, signs->exit_code);
     }
     if (!failure || failure == &NO_AUTH) { /* its code for many reasons, of which it writes one */
-        const struct failure *told = failure_of_words(signs->errors);
+        const struct research_failure *told = failure_of_words(signs->errors);
         failure = told ? told : failure;
     }
     return failure ? failure : &CRASH;

@@ -171,7 +171,7 @@ static int make_from(const char *path, const char *template, placer place)
 /* ---- mending it ---- */
 
 /* What a file of settings says of the reader of pages. */
-struct reader {
+struct folder_reader {
     const char *command; /* in the arena */
     bool is_dead;        /* there is no such program */
     bool is_current;     /* the file is as forage makes it */
@@ -203,7 +203,7 @@ static bool has_hash(const struct buf *text, const char *hash)
 }
 
 /* Whether the text is the file's template, or a former one, with this command in its place. */
-static void compare(const struct file *file, const char *text, struct reader *reader)
+static void compare(const struct file *file, const char *text, struct folder_reader *reader)
 {
     struct buf spelled, blank;
     buf_init(&spelled, LIMIT_PROMPT_BYTES);
@@ -225,10 +225,10 @@ static void compare(const struct file *file, const char *text, struct reader *re
 
 /* False when the file starts no reader, or cannot be read. */
 static bool read_reader(struct arena *arena, const char *path, const struct file *file,
-                        struct reader *reader)
+                        struct folder_reader *reader)
 {
     struct buf text;
-    *reader = (struct reader){0};
+    *reader = (struct folder_reader){0};
     buf_init(&text, LIMIT_PROMPT_BYTES);
     if (strstr(file->template, PLACE) && read_whole(path, &text) == OK && text.length) {
         yyjson_doc *doc = json_parse_commented(arena, text.data, text.length);
@@ -245,7 +245,7 @@ static bool read_reader(struct arena *arena, const char *path, const struct file
 
 /* Whether nobody edited the file and forage can make it anew: not what a link leads to, not in a
  * folder that cannot be written, and not while its own path is dead because it was replaced. */
-static bool may_be_mended(const char *path, const struct reader *reader)
+static bool may_be_mended(const char *path, const struct folder_reader *reader)
 {
     struct stat about;
     char folder[FOLDER_FILE_SIZE];
@@ -260,7 +260,7 @@ static bool may_be_mended(const char *path, const struct reader *reader)
 static int make_or_mend(const char *path, const struct file *file)
 {
     struct stat about;
-    struct reader reader;
+    struct folder_reader reader;
     if (lstat(path, &about) != 0) {
         return make_from(path, file->template, link);
     }
@@ -278,7 +278,7 @@ bool folder_has_dead_reader(const char *path, const char *worker, char file[FOLD
     bool found = false;
     bool known = own_program(program, sizeof program);
     for (size_t i = 0; arena && known && !found && i < sizeof FILES / sizeof *FILES; i++) {
-        struct reader reader;
+        struct folder_reader reader;
         if (strcmp(FILES[i].worker, worker) != 0) {
             continue;
         }

@@ -198,8 +198,8 @@ const char *follow_question(struct arena *arena, const struct follow *follow, co
 /* ---- pages ---- */
 
 /* The source of a page: by either of its addresses, or a new one while there may be more. */
-static struct source *source_of(struct arena *arena, struct sources *sources, yyjson_val *page,
-                                size_t most)
+static struct research_source *source_of(struct arena *arena, struct sources *sources,
+                                         yyjson_val *page, size_t most)
 {
     const char *addresses[] = {json_string(page, "also"), json_string(page, "url")};
     for (size_t i = 0; i < sizeof addresses / sizeof *addresses; i++) {
@@ -228,7 +228,7 @@ int follow_take_pages(struct arena *arena, const struct follow *follow, int64_t 
         const char *also = json_string(page, "also");
         int64_t read_ms = yyjson_get_sint(yyjson_obj_get(page, "read_ms"));
         bool fresh = read_ms <= now_ms && now_ms - read_ms < TIME_FOLLOW_FRESH_MS;
-        struct source *source =
+        struct research_source *source =
             fresh && url && title && text ? source_of(arena, sources, page, most) : NULL;
         if (source && !source->page) {
             source->page = evidence_add_page(evidence, url, title, text, read_ms);

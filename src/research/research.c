@@ -84,7 +84,8 @@ static void add_details(struct call *call, const char *words)
     }
 }
 
-static int fail_as(const struct task *task, const struct failure *failure, const char *words)
+static int fail_as(const struct task *task, const struct research_failure *failure,
+                   const char *words)
 {
     const struct worker *worker = task->worker;
     if (strcmp(failure->code, CODE_AUTH_ERROR) == 0) {
@@ -111,7 +112,7 @@ static int fail_exit(const struct task *task, const struct sightings *sightings,
         .exit_code = end->exit.code,
         .errors = end->errors,
     };
-    const struct failure *failure = failure_find(task->worker, &signs);
+    const struct research_failure *failure = failure_find(task->worker, &signs);
     if (end->exit.signal) {
         call_fail(task->call, failure->code, "%s was ended by signal %d: %s", task->worker->title,
                   end->exit.signal, failure->message);
@@ -353,7 +354,7 @@ static int try_once(struct task *task, struct sightings *sightings, struct resea
     if (status == OK) {
         return take_answer(task, sightings, answer, report);
     }
-    const struct failure *failure = failure_of_words(sightings->complaint);
+    const struct research_failure *failure = failure_of_words(sightings->complaint);
     if (failure) {
         return fail_as(task, failure, sightings->complaint);
     }

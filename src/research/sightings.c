@@ -13,7 +13,7 @@
 enum use_kind { USE_SEARCH, USE_READ };
 
 /* Who fetches a page, and so whether its text is in the result. */
-enum reader {
+enum page_fetcher {
     READER_WORKER,    /* itself: the result is what its model makes of the page */
     READER_US,        /* get_content, whose result also tells when a page could not be read */
     READER_FIRECRAWL, /* firecrawl_scrape */
@@ -25,7 +25,7 @@ static const struct tool_use {
     const char *name;
     enum use_kind kind;
     const char *parameter;
-    enum reader reader;
+    enum page_fetcher reader;
 } TOOL_USES[] = {
     {"google_web_search", USE_SEARCH, "query", READER_WORKER},
     {"WebSearch", USE_SEARCH, "query", READER_WORKER},
@@ -43,7 +43,7 @@ struct use {
     struct use *next;
     const char *id;
     struct sightings_list urls;
-    enum reader reader;
+    enum page_fetcher reader;
 };
 
 int sightings_init(struct sightings *sightings, struct call *call, int max_rounds)
@@ -165,7 +165,7 @@ static const char *host_of(struct sightings *sightings, const char *text)
 }
 
 static bool remember_use(struct sightings *sightings, const struct worker_event *event,
-                         const struct sightings_list *urls, enum reader reader)
+                         const struct sightings_list *urls, enum page_fetcher reader)
 {
     struct use *use = arena_zalloc(call_arena(sightings->call), sizeof *use);
     if (!use) {
@@ -282,13 +282,13 @@ static void put_unmarked(struct buf *out, const char *text)
 /* ---- pages ---- */
 
 /* A page that was read; `text` is NULL where only the worker has it. */
-struct reading {
+struct sighted_page {
     const char *url, *title, *text;
     bool ours; /* from get_content, which marks parts and passages */
 };
 
 /* False without memory. That there is no room for one more page is none of that. */
-static bool add_source(struct sightings *sightings, const struct reading *reading)
+static bool add_source(struct sightings *sightings, const struct sighted_page *reading)
 {
     struct evidence *evidence = sightings->evidence;
     if (reading->text) {
@@ -308,7 +308,7 @@ static bool add_source(struct sightings *sightings, const struct reading *readin
 }
 
 /* What get_content tells of a page; false: it could not be read. */
-static bool read_page(yyjson_val *page, struct reading *reading)
+static bool read_page(yyjson_val *page, struct sighted_page *reading)
 {
     reading->url = json_string(page, "url");
     reading->title = json_string(page, "title");
@@ -325,7 +325,7 @@ static bool add_results(struct sightings *sightings, yyjson_val *results)
     bool good = true;
     yyjson_arr_foreach(results, index, most, page)
     {
-        struct reading reading;
+        struct sighted_page reading;
         if (read_page(page, &reading)) {
             good = good && add_source(sightings, &reading);
         }
@@ -339,7 +339,7 @@ static bool add_one(struct sightings *sightings, const struct use *use, yyjson_v
 {
     const char *asked = use->urls.items[0];
     yyjson_val *metadata = yyjson_obj_get(result, "metadata");
-    struct reading reading = {0};
+    struct sighted_page reading = {0};
     if (use->reader == READER_US) {
         if (!read_page(result, &reading) && yyjson_is_obj(result)) {
             return true; /* it says why it could not be read */
@@ -360,7 +360,7 @@ static bool add_asked(struct sightings *sightings, const struct use *use)
 {
     bool good = true;
     for (size_t i = 0; good && i < use->urls.count; i++) {
-        good = add_source(sightings, &(struct reading){.url = use->urls.items[i]});
+        good = add_source(sightings, &(struct sighted_page){.url = use->urls.items[i]});
     }
     return good;
 }

@@ -99,13 +99,13 @@ void report_sightings(const struct sightings *sightings, struct research_report 
 
 /* ---- why a worker failed, and what to do about it (failures.c) ---- */
 
-struct failure {
+struct research_failure {
     const char *code;    /* of call/errors.h */
     const char *message; /* what happened and what to do */
 };
 
 /* By its words; NULL when they are nothing that is known. */
-const struct failure *failure_of_words(const char *words);
+const struct research_failure *failure_of_words(const char *words);
 /* How a worker ended, as far as it showed. */
 struct failure_signs {
     const char *words; /* its last ones, or NULL */
@@ -115,6 +115,7 @@ struct failure_signs {
 };
 
 /* By its words, the status, its exit, and then stderr. Never NULL. */
-const struct failure *failure_find(const struct worker *worker, const struct failure_signs *signs);
+const struct research_failure *failure_find(const struct worker *worker,
+                                            const struct failure_signs *signs);
 
 #endif

@@ -203,14 +203,14 @@ static void answer_signed_out(const struct visit *visit)
 }
 
 /* A session that is about to be ended. */
-struct leaving {
+struct ending_session {
     struct visit visit;
     struct session session;
 };
 
 static void end_session(struct rest_call *rest)
 {
-    const struct leaving *leaving = rest->own;
+    const struct ending_session *leaving = rest->own;
     if (sessions_end(rest, &leaving->session) == OK) {
         answer_signed_out(&leaving->visit);
     } else {
@@ -223,13 +223,13 @@ static void end_session(struct rest_call *rest)
 /* Only a session that there is can be ended: nothing is kept of cookies that are made up. */
 static void sign_out(const struct visit *visit)
 {
-    struct leaving leaving = {.visit = *visit};
+    struct ending_session leaving = {.visit = *visit};
     if (!find_session(visit->door, visit->route, visit->exchange, &leaving.session)) {
         answer_signed_out(visit);
         return;
     }
     struct rest_call *rest = rest_call_new(visit);
-    struct leaving *own = rest ? arena_alloc(call_arena(rest->call), sizeof *own) : NULL;
+    struct ending_session *own = rest ? arena_alloc(call_arena(rest->call), sizeof *own) : NULL;
     if (own) {
         *own = leaving;
         rest->own = own;

@@ -25,7 +25,7 @@
 /* What is sent, and when it was looked at. */
 enum news { OVERVIEW, STATE, JOBS, KINDS };
 
-struct watch {
+struct events_watch {
     struct holding place; /* of the door's watchers */
     struct overview_wish wish;
     struct session session; /* of its cookie; without a caller: it came with a token, or none */
@@ -41,7 +41,7 @@ struct watch {
 static const char *const NAMES[KINDS] = {"overview", "state", "jobs"};
 
 /* Sends a value, unless the client has it already. */
-static void send_news(struct rest_call *rest, struct watch *watch, enum news kind,
+static void send_news(struct rest_call *rest, struct events_watch *watch, enum news kind,
                       struct arena *arena, yyjson_mut_val *value)
 {
     struct buf event;
@@ -67,7 +67,7 @@ static void send_news(struct rest_call *rest, struct watch *watch, enum news kin
 
 /* ---- looking ---- */
 
-static void send_overview(struct rest_call *rest, struct watch *watch, struct call *call)
+static void send_overview(struct rest_call *rest, struct events_watch *watch, struct call *call)
 {
     char problem[DB_PROBLEM_SIZE];
     struct arena *arena = call_arena(call);
@@ -87,7 +87,7 @@ static void send_overview(struct rest_call *rest, struct watch *watch, struct ca
     db_close(db); /* what cannot be read is among the troubles of the state */
 }
 
-static void send_state(struct rest_call *rest, struct watch *watch, struct call *call)
+static void send_state(struct rest_call *rest, struct events_watch *watch, struct call *call)
 {
     const struct parts *parts = call_parts(call);
     struct arena *arena = call_arena(call);
@@ -100,7 +100,7 @@ static void send_state(struct rest_call *rest, struct watch *watch, struct call 
     }
 }
 
-static void send_jobs(struct rest_call *rest, struct watch *watch, struct call *call)
+static void send_jobs(struct rest_call *rest, struct events_watch *watch, struct call *call)
 {
     yyjson_mut_val *body;
     if (jobs_describe_all(call, MOST_JOBS, &body) == OK) {
@@ -110,7 +110,7 @@ static void send_jobs(struct rest_call *rest, struct watch *watch, struct call *
 
 static void look(struct rest_call *rest)
 {
-    struct watch *watch = rest->own;
+    struct events_watch *watch = rest->own;
     struct call *call = call_new(&(struct call_options){.caller = call_caller(rest->call),
                                                         .parts = call_parts(rest->call),
                                                         .timeout_ms = TIME_LOOK_MS});
@@ -137,7 +137,7 @@ static void look(struct rest_call *rest)
 static void tick(struct exchange *exchange, void *context)
 {
     struct rest_call *rest = context;
-    struct watch *watch = rest->own;
+    struct events_watch *watch = rest->own;
     if (atomic_load(&rest->door->ending)) {
         exchange_stream_end(exchange, NULL, 0);
         return;
@@ -163,12 +163,12 @@ static int read_wish(struct rest_call *rest, struct overview_wish *wish)
 
 static void stop_watching(struct rest_call *rest)
 {
-    struct watch *watch = rest->own;
+    struct events_watch *watch = rest->own;
     stock_give_all(&watch->place);
 }
 
 /* A place among those who watch, in the name of the caller. */
-static int take_place(struct rest_call *rest, struct watch *watch)
+static int take_place(struct rest_call *rest, struct events_watch *watch)
 {
     int status = stock_take(rest->door->watchers, call_owner(rest->call), false, 1, &watch->place);
     if (status == ERR_LIMIT) {
@@ -186,7 +186,7 @@ void serve_events(const struct visit *visit)
 {
     struct buf headers;
     struct rest_call *rest = rest_call_new(visit);
-    struct watch *watch = rest ? arena_zalloc(call_arena(rest->call), sizeof *watch) : NULL;
+    struct events_watch *watch = rest ? arena_zalloc(call_arena(rest->call), sizeof *watch) : NULL;
     if (!rest) {
         return;
     }

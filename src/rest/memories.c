@@ -326,8 +326,7 @@ void serve_memory_import(const struct visit *visit)
 /* ---- export: a step each time that the client has taken the one before, so that one who reads
  * slowly, or never, holds neither a thread nor more than a step in memory ---- */
 
-struct export
-{
+struct export_stream {
     struct rest_call *rest;
     struct memory_space space;
     struct memory_scope scope;
@@ -348,7 +347,7 @@ static const char *export_type(struct exchange *exchange)
 
 /* Sends what was gathered; the answer begins with the first of it, so that an error before that has
  * its own status. */
-static int send_lines(struct export *export)
+static int send_lines(struct export_stream *export)
 {
     struct exchange *exchange = export->rest->exchange;
     int status = OK;
@@ -369,14 +368,14 @@ static int send_lines(struct export *export)
 
 static int export_one(void *context, const struct memory_space *space, const struct memory *memory)
 {
-    struct export *export = context;
+    struct export_stream *export = context;
     int status = fields_write_line(&export->lines, export->arena, space->name, NULL, memory);
     arena_reset(export->arena);
     return status;
 }
 
 /* The last line of an export that could not be completed says so. */
-static void end_with_error(struct export *export)
+static void end_with_error(struct export_stream *export)
 {
     struct call *call = export->rest->call;
     yyjson_mut_doc *doc = json_new(call_arena(call));
@@ -387,7 +386,7 @@ static void end_with_error(struct export *export)
     }
 }
 
-static void end_export(struct export *export, int status)
+static void end_export(struct export_stream *export, int status)
 {
     struct rest_call *rest = export->rest;
     rest->left = NULL;
@@ -418,13 +417,13 @@ static void export_more(struct exchange *exchange, void *context)
 /* The client is gone, and nobody was at work for it. */
 static void export_left(struct rest_call *rest)
 {
-    const struct export *export = rest->own;
+    const struct export_stream *export = rest->own;
     log_end(rest, "export", ERR_CANCELLED, (size_t) export->position.memories);
 }
 
 static void export_step(struct rest_call *rest)
 {
-    struct export *export = rest->own;
+    struct export_stream *export = rest->own;
     rest->left = NULL;
     export->arena = arena_new(LIMIT_MEMORY_LINE_BYTES * 4);
     buf_init(&export->lines, LIMIT_HTTP_OUT_BYTES);
@@ -451,7 +450,7 @@ static void export_step(struct rest_call *rest)
 static void run_export(struct rest_call *rest)
 {
     static const char *const NAMES[] = {"namespace", NULL};
-    struct export *export = arena_zalloc(call_arena(rest->call), sizeof *export);
+    struct export_stream *export = arena_zalloc(call_arena(rest->call), sizeof *export);
     const char *name = json_string(rest->arguments, NAMES[0]);
     int status = export ? admit(rest, NAMES) : ERR_NOMEM;
     if (status == OK) {

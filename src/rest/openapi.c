@@ -102,7 +102,7 @@ static void add_file(yyjson_mut_doc *doc, yyjson_mut_val *parent, const char *ty
 /* ---- responses ---- */
 
 /* Which routes can fail in a way. */
-enum reach {
+enum failure_reach {
     REACH_ALL,       /* every route */
     REACH_GUARDED,   /* those that ask for a token */
     REACH_ARGUMENTS, /* those that take arguments */
@@ -112,9 +112,9 @@ enum reach {
 
 /* The statuses that a request can fail with; the body is always the same. The codes of each come
  * from the table of errors. */
-static const struct failure {
+static const struct failure_response {
     int status; /* 0: any other */
-    enum reach reach;
+    enum failure_reach reach;
     const char *name;
     const char *description;
 } FAILURES[] = {
@@ -153,7 +153,7 @@ static yyjson_mut_val *add_response(const struct description *to, yyjson_mut_val
 }
 
 /* "An upstream failed. Codes: AUTH, PROVIDER." */
-static const char *describe_failure(struct arena *arena, const struct failure *failure)
+static const char *describe_failure(struct arena *arena, const struct failure_response *failure)
 {
     const char *text = failure->description;
     const char *before = " Codes: ";
@@ -170,7 +170,7 @@ static const char *describe_failure(struct arena *arena, const struct failure *f
 static void add_failure_components(const struct description *to)
 {
     for (size_t i = 0; i < FAILURE_COUNT; i++) {
-        const struct failure *failure = &FAILURES[i];
+        const struct failure_response *failure = &FAILURES[i];
         yyjson_mut_val *response =
             add_response(to, to->responses, failure->name, describe_failure(to->arena, failure));
         if (failure->status == 429 || failure->status == 503) {
@@ -185,7 +185,7 @@ static bool takes_body(const struct route *route)
     return route->body != BODY_ANY && strcmp(route->method, "DELETE") != 0;
 }
 
-static bool can_fail(const struct route *route, enum reach reach)
+static bool can_fail(const struct route *route, enum failure_reach reach)
 {
     switch (reach) {
     case REACH_TOOL:

@@ -17,7 +17,7 @@
 #define TIME_RECORDS_MS 10000 /* for reading them */
 
 /* One question about the records. */
-struct asking {
+struct records_request {
     struct rest_call *rest;
     struct call *call;
     struct slice query;
@@ -42,7 +42,7 @@ int records_read_caller(struct call *call, struct slice query, const char **call
     return OK;
 }
 
-static int read_caller(const struct asking *asking, const char **caller)
+static int read_caller(const struct records_request *asking, const char **caller)
 {
     return records_read_caller(asking->call, asking->query, caller);
 }
@@ -67,14 +67,15 @@ int records_overview(const struct http_door *door, struct db *db, struct arena *
     return status;
 }
 
-static int read_times(const struct asking *asking, int64_t *from_ms, int64_t *until_ms)
+static int read_times(const struct records_request *asking, int64_t *from_ms, int64_t *until_ms)
 {
     int status = query_moment(asking->call, asking->query, "from", from_ms);
     return status == OK ? query_moment(asking->call, asking->query, "until", until_ms) : status;
 }
 
 /* How many, and older than which. */
-static int read_page(const struct asking *asking, int64_t preset, int64_t *limit, int64_t *before)
+static int read_page(const struct records_request *asking, int64_t preset, int64_t *limit,
+                     int64_t *before)
 {
     *limit = query_number(asking->query, "limit", preset, 1, REPORT_MOST_HISTORY);
     *before = query_number(asking->query, "before", 0, 1, INT64_C(1000000000000000));
@@ -86,7 +87,7 @@ static int read_page(const struct asking *asking, int64_t preset, int64_t *limit
 
 /* ---- answers ---- */
 
-static int get_usage(struct asking *asking, yyjson_mut_val **body)
+static int get_usage(struct records_request *asking, yyjson_mut_val **body)
 {
     int64_t days = query_number(asking->query, "days", 7, 1, REPORT_MOST_DAYS);
     const char *caller;
@@ -98,7 +99,7 @@ static int get_usage(struct asking *asking, yyjson_mut_val **body)
     return status == OK ? report_usage(asking->db, caller, days, asking->doc, body) : status;
 }
 
-static int get_history(struct asking *asking, yyjson_mut_val **body)
+static int get_history(struct records_request *asking, yyjson_mut_val **body)
 {
     struct record_filter filter = {0};
     int status = read_caller(asking, &filter.caller);
@@ -119,7 +120,7 @@ static int get_history(struct asking *asking, yyjson_mut_val **body)
                : status;
 }
 
-static int get_past_call(struct asking *asking, yyjson_mut_val **body)
+static int get_past_call(struct records_request *asking, yyjson_mut_val **body)
 {
     struct slice path = exchange_request(asking->rest->exchange)->path;
     size_t skip = strcspn(asking->rest->route->path, "{");
@@ -137,7 +138,7 @@ static int get_past_call(struct asking *asking, yyjson_mut_val **body)
                : status;
 }
 
-static int wipe_history(struct asking *asking, yyjson_mut_val **body)
+static int wipe_history(struct records_request *asking, yyjson_mut_val **body)
 {
     int64_t wiped = 0;
     const char *caller = call_caller(asking->call)->name;
@@ -148,7 +149,7 @@ static int wipe_history(struct asking *asking, yyjson_mut_val **body)
     return status;
 }
 
-static int get_calls(struct asking *asking, yyjson_mut_val **body)
+static int get_calls(struct records_request *asking, yyjson_mut_val **body)
 {
     struct call_filter filter = {0};
     const struct {
@@ -169,7 +170,7 @@ static int get_calls(struct asking *asking, yyjson_mut_val **body)
     return status == OK ? report_calls(asking->db, &filter, asking->doc, body) : status;
 }
 
-static int get_overview(struct asking *asking, yyjson_mut_val **body)
+static int get_overview(struct records_request *asking, yyjson_mut_val **body)
 {
     struct overview_wish wish = {.now_ms = clock_wall_ms()};
     const struct {
@@ -191,7 +192,7 @@ static int get_overview(struct asking *asking, yyjson_mut_val **body)
 
 static const struct {
     const char *operation; /* of the route */
-    int (*answer)(struct asking *asking, yyjson_mut_val **body);
+    int (*answer)(struct records_request *asking, yyjson_mut_val **body);
 } ANSWERS[] = {
     {"get_usage", get_usage},       {"get_history", get_history}, {"get_past_call", get_past_call},
     {"wipe_history", wipe_history}, {"get_calls", get_calls},     {"get_overview", get_overview},
@@ -202,10 +203,10 @@ static void answer_records(struct rest_call *rest)
     struct call *call = rest->call;
     char problem[640] = "out of memory";
     yyjson_mut_val *body = NULL;
-    struct asking asking = {.rest = rest,
-                            .call = call,
-                            .query = exchange_request(rest->exchange)->query,
-                            .doc = json_new(call_arena(call))};
+    struct records_request asking = {.rest = rest,
+                                     .call = call,
+                                     .query = exchange_request(rest->exchange)->query,
+                                     .doc = json_new(call_arena(call))};
     call_waits_for(call, "the records of usage and limits");
     asking.db =
         asking.doc ? records_open(call_parts(call)->places, call, problem, sizeof problem) : NULL;

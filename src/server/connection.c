@@ -26,7 +26,7 @@
 #define SURPLUS_MS 1000
 
 /* What became of an exchange after its handler, or its socket, was given a chance. */
-enum outcome {
+enum exchange_outcome {
     OUTCOME_WAITS,
     OUTCOME_COMPLETE, /* the connection is free for the next request */
     OUTCOME_OVER,     /* the connection may be closed by now */
@@ -231,7 +231,7 @@ static void release(struct connection *connection)
 }
 
 /* Looks at what the exchange has come to and waits for what it needs. May close the connection. */
-static enum outcome settle(struct connection *connection)
+static enum exchange_outcome settle(struct connection *connection)
 {
     struct exchange_state state = exchange_state(connection->exchange);
     if (state.wants_more) {
@@ -501,7 +501,7 @@ static bool take_body(struct connection *connection, size_t *from, size_t end)
 }
 
 /* Hands the complete request over. May close the connection. */
-static enum outcome hand_over(struct connection *connection)
+static enum exchange_outcome hand_over(struct connection *connection)
 {
     const struct server_options *options = &connection->reactor->server->options;
     if (!exchange_answered(connection->exchange)) {
@@ -546,7 +546,7 @@ static void serve(struct connection *connection, struct exchange *exchange, size
         if (!take_body(connection, &from, end)) {
             return;
         }
-        enum outcome outcome = hand_over(connection);
+        enum exchange_outcome outcome = hand_over(connection);
         if (outcome == OUTCOME_OVER) {
             return;
         }

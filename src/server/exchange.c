@@ -476,7 +476,7 @@ int exchange_take_body(struct exchange *exchange, struct slice *piece)
 /* ---- answers ---- */
 
 /* Why an answer cannot be in the state that is asked for: a status. */
-static int why_not(const struct exchange *exchange, enum answer expected)
+static int why_not(const struct exchange *exchange, enum answer_state expected)
 {
     if (exchange->closed || exchange->broken) {
         return ERR_CLOSED;
@@ -613,7 +613,7 @@ struct exchange_state exchange_state(struct exchange *exchange)
 {
     pthread_mutex_lock(&exchange->lock);
     struct exchange_state state = {
-        .answer = (enum answer)exchange->answer,
+        .answer = (enum answer_state)exchange->answer,
         .unsent = exchange->out.length > 0,
         .kept = exchange->out.length > 0 ? exchange->out.capacity : 0,
         .broken = exchange->broken,

@@ -57,7 +57,7 @@ static bool all_are(struct slice text, unsigned char class)
 }
 
 /* One head while it is read. */
-struct reader {
+struct head_reader {
     const char *data;
     size_t length;
     size_t at;
@@ -71,7 +71,7 @@ struct reader {
 };
 
 /* The steps below return 1 to go on, 0 when bytes are missing, or minus a status. */
-static int refuse(struct reader *reader, int status, const char *problem)
+static int refuse(struct head_reader *reader, int status, const char *problem)
 {
     reader->problem = problem;
     return -status;
@@ -80,7 +80,7 @@ static int refuse(struct reader *reader, int status, const char *problem)
 /* ---- the request line ---- */
 
 /* Some clients send one CRLF too many after a body. */
-static int skip_blank_line(struct reader *reader)
+static int skip_blank_line(struct head_reader *reader)
 {
     if (reader->length && reader->data[0] == '\r') {
         if (reader->length == 1) {
@@ -110,7 +110,7 @@ static const struct word_form REQUEST_TARGET = {
     "the request target is too long"};
 
 /* Reads a word and the blank behind it. */
-static int read_word(struct reader *reader, const struct word_form *form, struct slice *word)
+static int read_word(struct head_reader *reader, const struct word_form *form, struct slice *word)
 {
     size_t start = reader->at;
     for (; reader->at < reader->length; reader->at++) {
@@ -131,12 +131,12 @@ static int read_word(struct reader *reader, const struct word_form *form, struct
     return 0;
 }
 
-static int read_method(struct reader *reader)
+static int read_method(struct head_reader *reader)
 {
     return read_word(reader, &METHOD, &reader->head->request.method);
 }
 
-static int read_target(struct reader *reader)
+static int read_target(struct head_reader *reader)
 {
     struct http_request *request = &reader->head->request;
     struct slice target;
@@ -155,7 +155,7 @@ static int read_target(struct reader *reader)
     return step;
 }
 
-static int read_version(struct reader *reader)
+static int read_version(struct head_reader *reader)
 {
     static const char shape[] = "HTTP/d.d\r\n";
     for (size_t i = 0; i < sizeof shape - 1; i++) {
@@ -177,7 +177,7 @@ static int read_version(struct reader *reader)
 
 /* ---- the headers that the framing depends on ---- */
 
-static int see_host(struct reader *reader, struct slice value)
+static int see_host(struct head_reader *reader, struct slice value)
 {
     if (reader->hosts++) {
         return refuse(reader, 400, "there is more than one Host header");
@@ -188,7 +188,7 @@ static int see_host(struct reader *reader, struct slice value)
     return 1;
 }
 
-static int see_content_length(struct reader *reader, struct slice value)
+static int see_content_length(struct head_reader *reader, struct slice value)
 {
     if (reader->lengths++) {
         return refuse(reader, 400, "there is more than one Content-Length header");
@@ -210,7 +210,7 @@ static int see_content_length(struct reader *reader, struct slice value)
     return 1;
 }
 
-static int see_transfer_encoding(struct reader *reader, struct slice value)
+static int see_transfer_encoding(struct head_reader *reader, struct slice value)
 {
     if (reader->codings++) {
         return refuse(reader, 400, "there is more than one Transfer-Encoding header");
@@ -224,7 +224,7 @@ static int see_transfer_encoding(struct reader *reader, struct slice value)
     return 1;
 }
 
-static int see_connection(struct reader *reader, struct slice value)
+static int see_connection(struct head_reader *reader, struct slice value)
 {
     while (value.length) {
         const char *comma = memchr(value.data, ',', value.length);
@@ -239,7 +239,7 @@ static int see_connection(struct reader *reader, struct slice value)
     return 1;
 }
 
-static int see_expect(struct reader *reader, struct slice value)
+static int see_expect(struct head_reader *reader, struct slice value)
 {
     if (!slice_is_any_case(value, "100-continue")) {
         return refuse(reader, 417, "the only expectation understood is 100-continue");
@@ -250,7 +250,7 @@ static int see_expect(struct reader *reader, struct slice value)
 
 static const struct {
     struct slice name;
-    int (*see)(struct reader *reader, struct slice value);
+    int (*see)(struct head_reader *reader, struct slice value);
 } FRAMING[] = {
     {{"host", 4}, see_host},
     {{"content-length", 14}, see_content_length},
@@ -263,7 +263,7 @@ static const struct {
 
 /* Finds the end of the line at `reader->at`. A line that ends beyond the ceiling is refused before
  * its contents are looked at, so that the verdict is the same when it arrives in pieces. */
-static int find_line(struct reader *reader, struct slice *line)
+static int find_line(struct head_reader *reader, struct slice *line)
 {
     const char *start = reader->data + reader->at;
     size_t seen = reader->length < LIMIT_HTTP_HEAD_BYTES ? reader->length : LIMIT_HTTP_HEAD_BYTES;
@@ -281,7 +281,7 @@ static int find_line(struct reader *reader, struct slice *line)
     return 1;
 }
 
-static int read_header(struct reader *reader, struct slice line)
+static int read_header(struct head_reader *reader, struct slice line)
 {
     struct http_request *request = &reader->head->request;
     size_t name = 0;
@@ -309,7 +309,7 @@ static int read_header(struct reader *reader, struct slice line)
 }
 
 /* The head is complete: does it hang together? */
-static int check_framing(struct reader *reader)
+static int check_framing(struct head_reader *reader)
 {
     struct http_head *head = reader->head;
     if (head->minor_version == 1 && reader->hosts == 0) {
@@ -325,7 +325,7 @@ static int check_framing(struct reader *reader)
     return 1;
 }
 
-static int read_headers(struct reader *reader)
+static int read_headers(struct head_reader *reader)
 {
     for (;;) {
         struct slice line;
@@ -345,10 +345,10 @@ static int read_headers(struct reader *reader)
 
 int http_parse_head(const char *data, size_t length, struct http_head *head, const char **problem)
 {
-    static int (*const steps[])(struct reader *) = {
+    static int (*const steps[])(struct head_reader *) = {
         skip_blank_line, read_method, read_target, read_version, read_headers,
     };
-    struct reader reader = {.data = data, .length = length, .head = head};
+    struct head_reader reader = {.data = data, .length = length, .head = head};
     memset(&head->request, 0, sizeof head->request);
     head->request.headers = head->headers;
     head->minor_version = 1;

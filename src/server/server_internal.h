@@ -111,7 +111,7 @@ struct connection {
     char peer[INET6_ADDRSTRLEN];
 };
 
-enum answer { ANSWER_NONE, ANSWER_STREAM, ANSWER_DONE };
+enum answer_state { ANSWER_NONE, ANSWER_STREAM, ANSWER_DONE };
 
 struct exchange {
     struct reactor *reactor;
@@ -172,7 +172,7 @@ struct exchange {
 
 /* What a connection needs to know of its exchange, read in one go. */
 struct exchange_state {
-    enum answer answer;
+    enum answer_state answer;
     bool unsent;
     size_t kept; /* memory that unsent bytes take */
     bool broken;

@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-union address {
+union socket_address {
     struct sockaddr any;
     struct sockaddr_in v4;
     struct sockaddr_in6 v6;
@@ -41,7 +41,7 @@ static int listen_on(const struct addrinfo *info)
 
 static uint16_t port_of(int fd)
 {
-    union address address;
+    union socket_address address;
     socklen_t length = sizeof address;
     memset(&address, 0, sizeof address);
     getsockname(fd, &address.any, &length);
@@ -73,7 +73,7 @@ int socket_listen(const char *host, uint16_t *port, char *problem, size_t size)
     return fd;
 }
 
-static void write_peer(const union address *address, char peer[INET6_ADDRSTRLEN])
+static void write_peer(const union socket_address *address, char peer[INET6_ADDRSTRLEN])
 {
     static const char mapped[] = "::ffff:";
     peer[0] = '\0';
@@ -89,7 +89,7 @@ static void write_peer(const union address *address, char peer[INET6_ADDRSTRLEN]
 
 int socket_accept(int listening, int64_t patience_ms, char peer[INET6_ADDRSTRLEN])
 {
-    union address address;
+    union socket_address address;
     socklen_t length = sizeof address;
     int on = 1;
     int fd = accept4(listening, &address.any, &length, SOCK_CLOEXEC | SOCK_NONBLOCK);

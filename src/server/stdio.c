@@ -40,13 +40,13 @@ struct stdio_door {
     _Atomic int64_t input_ended_ms; /* 0: it has not */
     struct buf line;
     bool skipping; /* inside a line that is too long */
-    struct job *listening;
+    struct stdio_job *listening;
 };
 
-struct job {
+struct stdio_job {
     struct stdio_door *door;
     struct mcp_work *work;
-    struct job *next; /* of the listening ones */
+    struct stdio_job *next; /* of the listening ones */
 };
 
 static void note_end_of_input(struct stdio_door *door)
@@ -70,13 +70,13 @@ static int patience(const struct stdio_door *door, int64_t began_ms)
 }
 
 /* A line on its way out: what is left of the message, and of its end. */
-struct line {
+struct output_line {
     struct iovec pieces[2];
     size_t left;
 };
 
 /* Takes from the line what was written of it. */
-static void advance(struct stdio_door *door, struct line *line, size_t written)
+static void advance(struct stdio_door *door, struct output_line *line, size_t written)
 {
     for (size_t i = 0; i < sizeof line->pieces / sizeof *line->pieces; i++) {
         struct iovec *piece = &line->pieces[i];
@@ -91,7 +91,7 @@ static void advance(struct stdio_door *door, struct line *line, size_t written)
 
 /* Writes what standard output takes at once; false where that is nothing, or the system cannot tell
  * (pipes before Linux 6.4, files, terminals). */
-static bool write_at_once(struct stdio_door *door, struct line *line)
+static bool write_at_once(struct stdio_door *door, struct output_line *line)
 {
     ssize_t written =
         door->cannot_tell ? -1 : pwritev2(STDOUT_FILENO, line->pieces, 2, -1, RWF_NOWAIT);
@@ -105,7 +105,7 @@ static bool write_at_once(struct stdio_door *door, struct line *line)
 
 /* Writes to a standard output that is ready: a pipe then takes PIPE_BUF bytes. False when nobody
  * reads it any more. */
-static bool write_some(struct stdio_door *door, struct line *line)
+static bool write_some(struct stdio_door *door, struct output_line *line)
 {
     const struct iovec *piece = &line->pieces[line->pieces[0].iov_len == 0];
     ssize_t written = write(STDOUT_FILENO, piece->iov_base,
@@ -118,7 +118,7 @@ static bool write_some(struct stdio_door *door, struct line *line)
 
 /* Writes without blocking, under the lock: a client that does not read must not keep us from
  * hearing a signal, nor from seeing that it has left. */
-static void write_all(struct stdio_door *door, struct line *line)
+static void write_all(struct stdio_door *door, struct output_line *line)
 {
     struct pollfd watched[] = {{.fd = STDOUT_FILENO, .events = POLLOUT},
                                {.fd = door->signals, .events = POLLIN},
@@ -156,7 +156,7 @@ static void write_line(void *context, const char *message, size_t length)
         const char *in;
         void *out;
     } same = {message}; /* what writes only reads, its structure cannot say so */
-    struct line line = {.pieces = {{same.out, length}, {end, 1}}, .left = length + 1};
+    struct output_line line = {.pieces = {{same.out, length}, {end, 1}}, .left = length + 1};
     pthread_mutex_lock(&door->write_lock);
     write_all(door, &line);
     pthread_mutex_unlock(&door->write_lock);
@@ -172,7 +172,7 @@ static void send_answer(struct stdio_door *door, struct mcp_work *work)
 
 static void run_job(void *context)
 {
-    struct job *job = context;
+    struct stdio_job *job = context;
     mcp_work_run(job->work);
     send_answer(job->door, job->work);
     mcp_work_free(job->work);
@@ -182,9 +182,9 @@ static void run_job(void *context)
 static void run_slow(struct stdio_door *door, struct mcp_work *work)
 {
     int status = ERR_NOMEM;
-    struct job *job = calloc(1, sizeof *job);
+    struct stdio_job *job = calloc(1, sizeof *job);
     if (job) {
-        *job = (struct job){.door = door, .work = work};
+        *job = (struct stdio_job){.door = door, .work = work};
         status =
             pool_run(door->app->pool, mcp_work_call(work), mcp_work_is_local(work), run_job, job);
         if (status == OK) {
@@ -200,9 +200,9 @@ static void run_slow(struct stdio_door *door, struct mcp_work *work)
 /* Lets go of the subscriptions that the client has cancelled, or of all. */
 static void drop_listening(struct stdio_door *door, bool all)
 {
-    struct job **link = &door->listening;
+    struct stdio_job **link = &door->listening;
     while (*link) {
-        struct job *job = *link;
+        struct stdio_job *job = *link;
         if (all || call_cancelled(mcp_work_call(job->work))) {
             *link = job->next;
             mcp_work_free(job->work);
@@ -216,7 +216,7 @@ static void drop_listening(struct stdio_door *door, bool all)
 static void listen_on(struct stdio_door *door, struct mcp_work *work)
 {
     drop_listening(door, false);
-    struct job *job = calloc(1, sizeof *job);
+    struct stdio_job *job = calloc(1, sizeof *job);
     mcp_work_run(work);
     if (!job || mcp_work_kind(work) == MCP_DONE) {
         send_answer(door, work);
@@ -224,7 +224,7 @@ static void listen_on(struct stdio_door *door, struct mcp_work *work)
         free(job);
         return;
     }
-    *job = (struct job){.door = door, .work = work, .next = door->listening};
+    *job = (struct stdio_job){.door = door, .work = work, .next = door->listening};
     door->listening = job;
 }
 

@@ -141,7 +141,7 @@ static bool is_useful(const struct variable *variable)
            strcmp(variable->name, "FORAGE_UPSTREAMS") == 0;
 }
 
-void keys_from_environment(struct keys *keys)
+void keys_from_environment(struct setup_keys *keys)
 {
     keys->count = 0;
     for (size_t i = 0; i < VARIABLES_AND_UPSTREAMS && keys->count < LIMIT_SETUP_KEYS; i++) {
@@ -166,7 +166,7 @@ static const char *find_variable(const char *name, size_t length, struct text_gu
     return NULL;
 }
 
-static bool has(const struct keys *keys, const char *name)
+static bool has(const struct setup_keys *keys, const char *name)
 {
     for (size_t i = 0; i < keys->count; i++) {
         if (keys->names[i] == name) {
@@ -176,7 +176,7 @@ static bool has(const struct keys *keys, const char *name)
     return false;
 }
 
-int keys_parse(struct keys *keys, const char *list, char *problem, size_t size)
+int keys_parse(struct setup_keys *keys, const char *list, char *problem, size_t size)
 {
     keys->count = 0;
     while (*list) {
@@ -210,7 +210,7 @@ static const char *const OF_A_PROGRAM[] = {"command", "args", "env", "env_vars",
 static const char *const OF_A_URL[] = {
     "url", "httpUrl", "serverUrl", "headers", "http_headers", "bearer_token_env_var", "type", NULL};
 
-struct making {
+struct entry_making {
     struct arena *arena;
     const struct client *client;
     const struct entry_request *request;
@@ -219,7 +219,7 @@ struct making {
     size_t size;
 };
 
-static struct entry_member *add(struct making *making, const char *name, enum entry_kind kind,
+static struct entry_member *add(struct entry_making *making, const char *name, enum entry_kind kind,
                                 size_t count)
 {
     struct entry_member *member = &making->entry->members[making->entry->count++];
@@ -240,7 +240,7 @@ static void set(struct entry_member *member, size_t index, const char *name, con
     }
 }
 
-static void add_text(struct making *making, const char *name, const char *text)
+static void add_text(struct entry_making *making, const char *name, const char *text)
 {
     if (text) {
         set(add(making, name, ENTRY_TEXT, 1), 0, NULL, text);
@@ -249,7 +249,7 @@ static void add_text(struct making *making, const char *name, const char *text)
 
 /* What stands for a variable in the file: a reference, or its value where that was asked for. NULL
  * after saying why neither is possible. */
-static const char *value_of(struct making *making, const char *variable)
+static const char *value_of(struct entry_making *making, const char *variable)
 {
     char reference[256];
     const char *value = getenv(variable);
@@ -271,7 +271,7 @@ static const char *value_of(struct making *making, const char *variable)
 }
 
 /* Whether the keys stand in the table of variables: as values, or as references to them. */
-static bool keys_are_pairs(const struct making *making)
+static bool keys_are_pairs(const struct entry_making *making)
 {
     enum client_reference reference = making->client->reference;
     return making->request->with_values ||
@@ -279,7 +279,7 @@ static bool keys_are_pairs(const struct making *making)
             reference != REFERENCE_NAMED);
 }
 
-static void add_named_keys(struct making *making)
+static void add_named_keys(struct entry_making *making)
 {
     const struct entry_request *request = making->request;
     struct entry_member *names = add(making, "env_vars", ENTRY_LIST, request->key_count);
@@ -289,7 +289,7 @@ static void add_named_keys(struct making *making)
 }
 
 /* The variables that the client starts forage with. */
-static int add_variables(struct making *making)
+static int add_variables(struct entry_making *making)
 {
     const struct entry_request *request = making->request;
     size_t pairs = keys_are_pairs(making) ? request->key_count : 0;
@@ -318,7 +318,7 @@ static int add_variables(struct making *making)
     return OK;
 }
 
-static int add_program(struct making *making)
+static int add_program(struct entry_making *making)
 {
     const struct launch *launch = &making->request->launch;
     add_text(making, "type", making->client->type_stdio);
@@ -331,7 +331,7 @@ static int add_program(struct making *making)
     return add_variables(making);
 }
 
-static int add_token(struct making *making)
+static int add_token(struct entry_making *making)
 {
     const struct entry_request *request = making->request;
     if (!request->token) {
@@ -351,7 +351,7 @@ static int add_token(struct making *making)
     return OK;
 }
 
-static int add_url(struct making *making)
+static int add_url(struct entry_making *making)
 {
     const struct client *client = making->client;
     if (!client->url_member) {
@@ -369,7 +369,7 @@ int entry_make(struct arena *arena, const struct client *client,
                const struct entry_request *request, struct setup_entry *entry, char *problem,
                size_t size)
 {
-    struct making making = {arena, client, request, entry, problem, size};
+    struct entry_making making = {arena, client, request, entry, problem, size};
     *entry = (struct setup_entry){0};
     int status = request->url ? add_url(&making) : add_program(&making);
     return arena_failed(arena) ? ERR_NOMEM : status;

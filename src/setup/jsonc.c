@@ -9,7 +9,7 @@
 
 static const char DEFAULT_UNIT[] = "  ";
 
-struct edit {
+struct json_edit {
     const char *text;
     size_t length;
     const char *const *path;
@@ -22,7 +22,8 @@ struct edit {
 
 /* ---- finding ---- */
 
-static int not_an_object(const struct edit *edit, size_t level, struct document_problem *problem)
+static int not_an_object(const struct json_edit *edit, size_t level,
+                         struct document_problem *problem)
 {
     if (level == 0) {
         return document_wrong(problem, edit->text, edit->length, edit->map.root,
@@ -34,7 +35,7 @@ static int not_an_object(const struct edit *edit, size_t level, struct document_
 
 /* The level of the deepest object that is there. OK when the member is there too, or ERR_NOTFOUND.
  */
-static int find_level(const struct edit *edit, size_t *level, struct document_problem *problem)
+static int find_level(const struct json_edit *edit, size_t *level, struct document_problem *problem)
 {
     for (*level = 0; *level < edit->depth; (*level)++) {
         const struct jsonc_level *object = &edit->map.levels[*level];
@@ -58,7 +59,7 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-static bool is_all_space(const struct edit *edit, size_t start, size_t end)
+static bool is_all_space(const struct json_edit *edit, size_t start, size_t end)
 {
     while (start < end && is_space(edit->text[start])) {
         start++;
@@ -66,7 +67,7 @@ static bool is_all_space(const struct edit *edit, size_t start, size_t end)
     return start >= end;
 }
 
-static bool has_newline(const struct edit *edit, size_t start, size_t end)
+static bool has_newline(const struct json_edit *edit, size_t start, size_t end)
 {
     return end > start && memchr(edit->text + start, '\n', end - start) != NULL;
 }
@@ -74,13 +75,13 @@ static bool has_newline(const struct edit *edit, size_t start, size_t end)
 /* ---- style ---- */
 
 /* The blanks that the line of `offset` begins with. */
-static struct document_span indentation(const struct edit *edit, size_t offset)
+static struct document_span indentation(const struct json_edit *edit, size_t offset)
 {
     size_t start = document_line_start(edit->text, offset);
     return (struct document_span){start, document_skip_blanks(edit->text, edit->length, start)};
 }
 
-static void learn_style(struct edit *edit)
+static void learn_style(struct json_edit *edit)
 {
     const struct jsonc_level *root = &edit->map.levels[0];
     edit->newline = document_newline(edit->text, edit->length);
@@ -94,7 +95,7 @@ static void learn_style(struct edit *edit)
     }
 }
 
-static int open_edit(struct edit *edit, struct document_problem *problem)
+static int open_edit(struct json_edit *edit, struct document_problem *problem)
 {
     int status = jsonc_scan(edit->text, edit->length, edit->path, edit->depth, &edit->map, problem);
     if (status == OK) {
@@ -105,14 +106,14 @@ static int open_edit(struct edit *edit, struct document_problem *problem)
 
 /* ---- writing ---- */
 
-static void put_span(struct edit *edit, size_t start, size_t end)
+static void put_span(struct json_edit *edit, size_t start, size_t end)
 {
     if (end > start) {
         buf_append(edit->out, edit->text + start, end - start);
     }
 }
 
-static void put_units(struct edit *edit, size_t count)
+static void put_units(struct json_edit *edit, size_t count)
 {
     while (count--) {
         if (edit->unit.end > edit->unit.start) {
@@ -129,7 +130,7 @@ struct indent {
     size_t deeper;
 };
 
-static void put_line(struct edit *edit, const struct indent *indent, size_t deeper)
+static void put_line(struct json_edit *edit, const struct indent *indent, size_t deeper)
 {
     buf_puts(edit->out, edit->newline);
     put_span(edit, indent->line.start, indent->line.end);
@@ -137,7 +138,7 @@ static void put_line(struct edit *edit, const struct indent *indent, size_t deep
 }
 
 /* Writes text in the one form that values have. */
-static void put_value(struct edit *edit, const char *value, const struct indent *indent,
+static void put_value(struct json_edit *edit, const char *value, const struct indent *indent,
                       bool on_one_line)
 {
     for (const char *line = value; *line;) {
@@ -159,8 +160,8 @@ static void put_value(struct edit *edit, const char *value, const struct indent 
 }
 
 /* "name": value, wrapped in an object for each further name of the path. */
-static void put_member(struct edit *edit, size_t level, const char *value, struct indent indent,
-                       bool on_one_line)
+static void put_member(struct json_edit *edit, size_t level, const char *value,
+                       struct indent indent, bool on_one_line)
 {
     size_t wraps = edit->depth - 1 - level;
     for (size_t i = level; i < edit->depth; i++) {
@@ -188,7 +189,7 @@ static void put_member(struct edit *edit, size_t level, const char *value, struc
 
 /* Where the last thing of an object ends that is not white space; a line that ends there is kept
  * whole. */
-static size_t last_thing(const struct edit *edit, const struct jsonc_level *object)
+static size_t last_thing(const struct json_edit *edit, const struct jsonc_level *object)
 {
     size_t at = object->close;
     while (at > object->open + 1 && is_space(edit->text[at - 1])) {
@@ -198,7 +199,7 @@ static size_t last_thing(const struct edit *edit, const struct jsonc_level *obje
     return edit->text[end] == '\n' || edit->text[end] == '\r' ? end : at;
 }
 
-static void insert_first(struct edit *edit, size_t level, const char *value)
+static void insert_first(struct json_edit *edit, size_t level, const char *value)
 {
     const struct jsonc_level *object = &edit->map.levels[level];
     struct indent indent = {indentation(edit, object->open), 1};
@@ -219,7 +220,7 @@ static void insert_first(struct edit *edit, size_t level, const char *value)
     put_span(edit, at, edit->length);
 }
 
-static void insert_last(struct edit *edit, size_t level, const char *value)
+static void insert_last(struct json_edit *edit, size_t level, const char *value)
 {
     const struct jsonc_level *object = &edit->map.levels[level];
     bool begins_line = document_begins_line(edit->text, object->first);
@@ -244,7 +245,7 @@ static void insert_last(struct edit *edit, size_t level, const char *value)
     put_span(edit, at, edit->length);
 }
 
-static void replace(struct edit *edit, const char *value)
+static void replace(struct json_edit *edit, const char *value)
 {
     const struct jsonc_level *object = &edit->map.levels[edit->depth - 1];
     struct indent indent = {indentation(edit, object->key), 0};
@@ -256,7 +257,7 @@ static void replace(struct edit *edit, const char *value)
 }
 
 /* A document without any value gets one, after what it has of comments. */
-static void begin(struct edit *edit, const char *value)
+static void begin(struct json_edit *edit, const char *value)
 {
     struct indent indent = {{0, 0}, 1};
     size_t mark = document_mark(edit->text, edit->length);
@@ -276,7 +277,8 @@ static void begin(struct edit *edit, const char *value)
 int jsonc_set(const char *text, size_t length, const char *const *path, size_t depth,
               const char *value, struct buf *out, struct document_problem *problem)
 {
-    struct edit edit = {.text = text, .length = length, .path = path, .depth = depth, .out = out};
+    struct json_edit edit = {
+        .text = text, .length = length, .path = path, .depth = depth, .out = out};
     size_t level = 0;
     int status = open_edit(&edit, problem);
     if (status != OK) {
@@ -302,7 +304,7 @@ int jsonc_set(const char *text, size_t length, const char *const *path, size_t d
 /* ---- taking out ---- */
 
 /* Whether the line goes on from `offset` with nothing, or with a comment that ends with it. */
-static bool ends_line(const struct edit *edit, size_t offset)
+static bool ends_line(const struct json_edit *edit, size_t offset)
 {
     offset = document_skip_blanks(edit->text, edit->length, offset);
     const char *rest = edit->text + offset;
@@ -312,14 +314,14 @@ static bool ends_line(const struct edit *edit, size_t offset)
 }
 
 /* Where the member begins with the line end and the blanks before it. */
-static size_t with_line_end(const struct edit *edit, size_t key)
+static size_t with_line_end(const struct json_edit *edit, size_t key)
 {
     size_t start = document_line_start(edit->text, key);
     start -= start > 0;
     return start > 0 && edit->text[start - 1] == '\r' ? start - 1 : start;
 }
 
-static void take_out(struct edit *edit)
+static void take_out(struct json_edit *edit)
 {
     const struct jsonc_level *object = &edit->map.levels[edit->depth - 1];
     bool is_last = object->comma_after == JSONC_NOWHERE;
@@ -344,7 +346,7 @@ static void take_out(struct edit *edit)
 }
 
 /* Opens the text where the member is that the path names. ERR_NOTFOUND when there is none. */
-static int open_at_member(struct edit *edit, size_t *level, struct document_problem *problem)
+static int open_at_member(struct json_edit *edit, size_t *level, struct document_problem *problem)
 {
     int status = open_edit(edit, problem);
     if (status == OK && edit->map.is_blank) {
@@ -356,7 +358,8 @@ static int open_at_member(struct edit *edit, size_t *level, struct document_prob
 int jsonc_remove(const char *text, size_t length, const char *const *path, size_t depth,
                  struct buf *out, struct document_problem *problem)
 {
-    struct edit edit = {.text = text, .length = length, .path = path, .depth = depth, .out = out};
+    struct json_edit edit = {
+        .text = text, .length = length, .path = path, .depth = depth, .out = out};
     size_t level = 0;
     int status = open_at_member(&edit, &level, problem);
     if (status == OK) {
@@ -371,7 +374,7 @@ int jsonc_remove(const char *text, size_t length, const char *const *path, size_
 int jsonc_get(const char *text, size_t length, const char *const *path, size_t depth,
               struct document_span *value, struct document_problem *problem)
 {
-    struct edit edit = {.text = text, .length = length, .path = path, .depth = depth};
+    struct json_edit edit = {.text = text, .length = length, .path = path, .depth = depth};
     size_t level = 0;
     int status = open_at_member(&edit, &level, problem);
     if (status == OK) {

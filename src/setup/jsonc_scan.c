@@ -8,7 +8,7 @@
 
 static const char LONE_RETURN[] = "a carriage return without a line feed";
 
-struct scan {
+struct jsonc_scan {
     const char *text;
     size_t length;
     size_t at;
@@ -19,24 +19,24 @@ struct scan {
     struct document_problem *problem;
 };
 
-static int scan_value(struct scan *scan, size_t level);
+static int scan_value(struct jsonc_scan *scan, size_t level);
 
-static int wrong(struct scan *scan, size_t offset, const char *words)
+static int wrong(struct jsonc_scan *scan, size_t offset, const char *words)
 {
     return document_wrong(scan->problem, scan->text, scan->length, offset, "%s", words);
 }
 
-static bool at_end(const struct scan *scan)
+static bool at_end(const struct jsonc_scan *scan)
 {
     return scan->at >= scan->length;
 }
 
-static bool is_next(const struct scan *scan, char c)
+static bool is_next(const struct jsonc_scan *scan, char c)
 {
     return !at_end(scan) && scan->text[scan->at] == c;
 }
 
-static void note_extended(struct scan *scan, size_t offset)
+static void note_extended(struct jsonc_scan *scan, size_t offset)
 {
     if (scan->map->extended == JSONC_NOWHERE) {
         scan->map->extended = offset;
@@ -45,7 +45,7 @@ static void note_extended(struct scan *scan, size_t offset)
 
 /* ---- what stands between ---- */
 
-static int skip_comment(struct scan *scan)
+static int skip_comment(struct jsonc_scan *scan)
 {
     size_t start = scan->at;
     const char *from = scan->text + start + 2;
@@ -70,7 +70,7 @@ static int skip_comment(struct scan *scan)
     return OK;
 }
 
-static int skip_space(struct scan *scan)
+static int skip_space(struct jsonc_scan *scan)
 {
     while (!at_end(scan)) {
         char c = scan->text[scan->at];
@@ -99,7 +99,7 @@ static bool is_hex(char c)
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-static int scan_escape(struct scan *scan)
+static int scan_escape(struct jsonc_scan *scan)
 {
     const char *here = scan->text + scan->at;
     size_t left = scan->length - scan->at;
@@ -118,7 +118,7 @@ static int scan_escape(struct scan *scan)
     return OK;
 }
 
-static int scan_string(struct scan *scan)
+static int scan_string(struct jsonc_scan *scan)
 {
     size_t start = scan->at++;
     while (!at_end(scan) && scan->text[scan->at] != '"') {
@@ -142,7 +142,7 @@ static int scan_string(struct scan *scan)
     return OK;
 }
 
-static size_t skip_digits(struct scan *scan)
+static size_t skip_digits(struct jsonc_scan *scan)
 {
     size_t start = scan->at;
     while (!at_end(scan) && scan->text[scan->at] >= '0' && scan->text[scan->at] <= '9') {
@@ -151,7 +151,7 @@ static size_t skip_digits(struct scan *scan)
     return scan->at - start;
 }
 
-static int scan_number(struct scan *scan)
+static int scan_number(struct jsonc_scan *scan)
 {
     size_t start = scan->at;
     scan->at += is_next(scan, '-');
@@ -170,7 +170,7 @@ static int scan_number(struct scan *scan)
     return good ? OK : wrong(scan, start, "a number that is not JSON");
 }
 
-static int scan_word(struct scan *scan)
+static int scan_word(struct jsonc_scan *scan)
 {
     static const char *const WORDS[] = {"true", "false", "null"};
     size_t left = scan->length - scan->at;
@@ -212,7 +212,7 @@ static char decode(const char **at)
 }
 
 /* Whether the string from `start` to `end`, with its quotes, is this name. */
-static bool is_name(const struct scan *scan, size_t start, size_t end, const char *name)
+static bool is_name(const struct jsonc_scan *scan, size_t start, size_t end, const char *name)
 {
     const char *at = scan->text + start + 1;
     const char *close = scan->text + end - 1;
@@ -227,7 +227,8 @@ static bool is_name(const struct scan *scan, size_t start, size_t end, const cha
 /* ---- objects and arrays ---- */
 
 /* One member. `object` is what is known of its object, or NULL off the path. */
-static int scan_member(struct scan *scan, struct jsonc_level *object, size_t level, size_t comma)
+static int scan_member(struct jsonc_scan *scan, struct jsonc_level *object, size_t level,
+                       size_t comma)
 {
     size_t key = scan->at;
     if (!is_next(scan, '"')) {
@@ -277,7 +278,7 @@ static void note_comma(struct jsonc_level *object, size_t comma)
 
 /* The members of an object or the items of an array up to `close`, what opened them being behind
  * us. `object` is what is known of an object on the path, otherwise NULL. */
-static int scan_list(struct scan *scan, char close, struct jsonc_level *object, size_t level)
+static int scan_list(struct jsonc_scan *scan, char close, struct jsonc_level *object, size_t level)
 {
     size_t comma = JSONC_NOWHERE;
     for (;;) {
@@ -317,7 +318,7 @@ static int scan_list(struct scan *scan, char close, struct jsonc_level *object, 
 }
 
 /* A value; on the path when `level` is below its depth. */
-static int scan_value(struct scan *scan, size_t level)
+static int scan_value(struct jsonc_scan *scan, size_t level)
 {
     char c = at_end(scan) ? '\0' : scan->text[scan->at];
     if (c == '"') {
@@ -352,13 +353,13 @@ static int scan_value(struct scan *scan, size_t level)
 int jsonc_scan(const char *text, size_t length, const char *const *path, size_t depth,
                struct jsonc_map *map, struct document_problem *problem)
 {
-    struct scan scan = {.text = text,
-                        .length = length,
-                        .at = document_mark(text, length),
-                        .path = path,
-                        .depth = depth,
-                        .map = map,
-                        .problem = problem};
+    struct jsonc_scan scan = {.text = text,
+                              .length = length,
+                              .at = document_mark(text, length),
+                              .path = path,
+                              .depth = depth,
+                              .map = map,
+                              .problem = problem};
     *map = (struct jsonc_map){.extended = JSONC_NOWHERE};
     int status = document_check(text, length, problem);
     if (status == OK) {

@@ -16,7 +16,7 @@
 #define MOST_STRINGS LIMIT_SETUP_KEYS
 
 /* A text that is edited in several steps. */
-struct draft {
+struct plan_draft {
     struct arena *arena;
     const struct plan_file *file;
     const struct setup_entry *entry;
@@ -26,7 +26,7 @@ struct draft {
     struct document_problem *problem;
 };
 
-static const char *draft_text(const struct draft *draft)
+static const char *draft_text(const struct plan_draft *draft)
 {
     return draft->text.data ? draft->text.data : "";
 }
@@ -85,27 +85,27 @@ static const struct editor *editor_of(const struct client *client)
 
 /* ---- steps ---- */
 
-static int start_draft(struct draft *draft, struct arena *arena, const struct plan_file *file,
+static int start_draft(struct plan_draft *draft, struct arena *arena, const struct plan_file *file,
                        const struct setup_entry *entry, struct document_problem *problem)
 {
-    *draft = (struct draft){.arena = arena,
-                            .file = file,
-                            .entry = entry,
-                            .editor = editor_of(file->client),
-                            .path = {file->client->servers, file->name},
-                            .problem = problem};
+    *draft = (struct plan_draft){.arena = arena,
+                                 .file = file,
+                                 .entry = entry,
+                                 .editor = editor_of(file->client),
+                                 .path = {file->client->servers, file->name},
+                                 .problem = problem};
     buf_init(&draft->text, LIMIT_SETUP_FILE_BYTES + LIMIT_SETUP_ENTRY_BYTES);
     return buf_append(&draft->text, file->text, file->length);
 }
 
-static int find(const struct draft *draft, size_t depth, struct document_span *span)
+static int find(const struct plan_draft *draft, size_t depth, struct document_span *span)
 {
     return draft->editor->get(draft_text(draft), draft->text.length, draft->path, depth, span,
                               draft->problem);
 }
 
 /* Takes what a step has made, or leaves the text as it is. */
-static int keep_step(struct draft *draft, struct buf *made, int status)
+static int keep_step(struct plan_draft *draft, struct buf *made, int status)
 {
     if (status == OK) {
         buf_done(&draft->text);
@@ -117,7 +117,7 @@ static int keep_step(struct draft *draft, struct buf *made, int status)
 }
 
 /* Sets what the first `depth` names of the path lead to; `value` is done with afterwards. */
-static int set(struct draft *draft, size_t depth, struct buf *value)
+static int set(struct plan_draft *draft, size_t depth, struct buf *value)
 {
     struct buf made;
     int status = buf_error(value);
@@ -130,7 +130,7 @@ static int set(struct draft *draft, size_t depth, struct buf *value)
     return keep_step(draft, &made, status);
 }
 
-static int take_out(struct draft *draft, size_t depth)
+static int take_out(struct plan_draft *draft, size_t depth)
 {
     struct buf made;
     buf_init(&made, draft->text.ceiling);
@@ -141,7 +141,7 @@ static int take_out(struct draft *draft, size_t depth)
 
 /* ---- adding and changing ---- */
 
-static int add(struct draft *draft)
+static int add(struct plan_draft *draft)
 {
     struct buf value;
     buf_init(&value, LIMIT_SETUP_ENTRY_BYTES);
@@ -150,7 +150,7 @@ static int add(struct draft *draft)
 }
 
 /* Whether a member that is a text or a list is as it should be. */
-static bool is_same(struct draft *draft, const struct entry_member *member,
+static bool is_same(struct plan_draft *draft, const struct entry_member *member,
                     struct document_span span)
 {
     const char *strings[MOST_STRINGS];
@@ -176,7 +176,8 @@ static bool gives_way_whole(const struct entry_member *member)
 }
 
 /* A table of JSON keeps the pairs that are not ours. */
-static int update_pairs(struct draft *draft, const struct entry_member *member, yyjson_val *there)
+static int update_pairs(struct plan_draft *draft, const struct entry_member *member,
+                        yyjson_val *there)
 {
     int status = OK;
     for (size_t i = 0; status == OK && i < member->count; i++) {
@@ -194,7 +195,7 @@ static int update_pairs(struct draft *draft, const struct entry_member *member, 
     return status;
 }
 
-static int update_member(struct draft *draft, const struct entry_member *member)
+static int update_member(struct plan_draft *draft, const struct entry_member *member)
 {
     struct buf value;
     struct document_span span;
@@ -225,7 +226,7 @@ static int update_member(struct draft *draft, const struct entry_member *member)
     return set(draft, MEMBER_DEPTH, &value);
 }
 
-static int drop_rival(struct draft *draft, const char *name)
+static int drop_rival(struct plan_draft *draft, const char *name)
 {
     draft->path[ENTRY_DEPTH] = name;
     int status = entry_member(draft->entry, name) ? OK : take_out(draft, MEMBER_DEPTH);
@@ -233,7 +234,7 @@ static int drop_rival(struct draft *draft, const char *name)
 }
 
 /* What cannot be edited is found before anything is, so that places are those of the file. */
-static int check_members(struct draft *draft)
+static int check_members(struct plan_draft *draft)
 {
     struct document_span span;
     for (size_t i = 0; i < draft->entry->count; i++) {
@@ -247,7 +248,7 @@ static int check_members(struct draft *draft)
 }
 
 /* Changes the entry that is there; something else under its name in JSON is replaced. */
-static int change(struct draft *draft)
+static int change(struct plan_draft *draft)
 {
     struct document_span span;
     int status = find(draft, ENTRY_DEPTH, &span);
@@ -268,9 +269,9 @@ static int change(struct draft *draft)
 }
 
 /* What was written is read again before anybody else does: another change would change nothing. */
-static int check(struct draft *draft, const struct buf *after)
+static int check(struct plan_draft *draft, const struct buf *after)
 {
-    struct draft again;
+    struct plan_draft again;
     struct plan_file file = *draft->file;
     file.text = after->data;
     file.length = after->length;
@@ -287,7 +288,7 @@ static int check(struct draft *draft, const struct buf *after)
 int plan_add(struct arena *arena, const struct plan_file *file, const struct setup_entry *entry,
              struct buf *after, enum plan_change *result, struct document_problem *problem)
 {
-    struct draft draft;
+    struct plan_draft draft;
     struct document_span span;
     int status = start_draft(&draft, arena, file, entry, problem);
     if (status == OK) {
@@ -316,7 +317,7 @@ int plan_add(struct arena *arena, const struct plan_file *file, const struct set
 /* ---- taking out ---- */
 
 /* Takes out the object that holds the servers when it is empty. */
-static int prune(struct draft *draft)
+static int prune(struct plan_draft *draft)
 {
     struct document_span span;
     yyjson_val *servers =
@@ -328,7 +329,7 @@ static int prune(struct draft *draft)
 int plan_remove(struct arena *arena, const struct plan_file *file, bool prune_servers,
                 struct buf *after, struct document_problem *problem)
 {
-    struct draft draft;
+    struct plan_draft draft;
     struct document_span span;
     int status = start_draft(&draft, arena, file, NULL, problem);
     if (status == OK) {
@@ -353,7 +354,7 @@ int plan_remove(struct arena *arena, const struct plan_file *file, bool prune_se
 int plan_look(struct arena *arena, const struct plan_file *file, char *starts, size_t size,
               struct document_problem *problem)
 {
-    struct draft draft;
+    struct plan_draft draft;
     struct text_out out;
     struct document_span span;
     const char *members[] = {"command", "args", file->client->url_member};

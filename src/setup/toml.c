@@ -10,7 +10,7 @@
 #define PATH_PARTS 2
 
 /* What a walk through the document has seen. */
-struct walk {
+struct toml_walk {
     struct toml_scan scan;
     struct toml_statement statement;
     struct toml_statement header; /* of the table that the statement is in */
@@ -18,14 +18,14 @@ struct walk {
     const char *const *path;
 };
 
-static bool part_is(const struct walk *walk, const struct toml_statement *statement, size_t index,
-                    const char *name)
+static bool part_is(const struct toml_walk *walk, const struct toml_statement *statement,
+                    size_t index, const char *name)
 {
     return index < statement->count && toml_part_is(walk->scan.text, statement->parts[index], name);
 }
 
 /* How many names of the path the header begins with. */
-static size_t header_depth(const struct walk *walk, const struct toml_statement *header)
+static size_t header_depth(const struct toml_walk *walk, const struct toml_statement *header)
 {
     size_t depth = 0;
     while (depth < PATH_PARTS && part_is(walk, header, depth, walk->path[depth])) {
@@ -34,18 +34,18 @@ static size_t header_depth(const struct walk *walk, const struct toml_statement 
     return depth;
 }
 
-static bool is_table(const struct walk *walk, const struct toml_statement *header)
+static bool is_table(const struct toml_walk *walk, const struct toml_statement *header)
 {
     return header_depth(walk, header) == PATH_PARTS && header->count == PATH_PARTS;
 }
 
 /* Whether the statement, a pair, is directly in the table. */
-static bool is_in_table(const struct walk *walk)
+static bool is_in_table(const struct toml_walk *walk)
 {
     return walk->has_header && is_table(walk, &walk->header);
 }
 
-static int refuse(struct walk *walk, size_t offset, const char *how)
+static int refuse(struct toml_walk *walk, size_t offset, const char *how)
 {
     document_wrong(walk->scan.problem, walk->scan.text, walk->scan.length, offset,
                    "%s.%s cannot be edited here: %s is written as %s", walk->path[0], walk->path[1],
@@ -54,7 +54,7 @@ static int refuse(struct walk *walk, size_t offset, const char *how)
 }
 
 /* Refuses what would have to be rewritten: another writer than ours has laid it out. */
-static int check_statement(struct walk *walk)
+static int check_statement(struct toml_walk *walk)
 {
     const struct toml_statement *statement = &walk->statement;
     size_t offset = statement->parts[0].start;
@@ -77,16 +77,16 @@ static int check_statement(struct walk *walk)
                : OK;
 }
 
-static int start_walk(struct walk *walk, const char *text, size_t length, const char *const *path,
-                      struct document_problem *problem)
+static int start_walk(struct toml_walk *walk, const char *text, size_t length,
+                      const char *const *path, struct document_problem *problem)
 {
-    *walk = (struct walk){.path = path};
+    *walk = (struct toml_walk){.path = path};
     toml_scan_start(&walk->scan, text, length, problem);
     return document_check(text, length, problem);
 }
 
 /* The next statement; `header` is that of its table, or the statement itself. */
-static int next(struct walk *walk)
+static int next(struct toml_walk *walk)
 {
     int status = toml_scan_next(&walk->scan, &walk->statement);
     if (status == OK && walk->statement.kind != TOML_VALUE) {
@@ -101,7 +101,7 @@ static int next(struct walk *walk)
 static int find_table(const char *text, size_t length, const char *const *path,
                       struct document_span *table, struct document_problem *problem)
 {
-    struct walk walk;
+    struct toml_walk walk;
     bool found = false;
     int status = start_walk(&walk, text, length, path, problem);
     while (status == OK && (status = next(&walk)) == OK) {
@@ -125,7 +125,7 @@ static int find_table(const char *text, size_t length, const char *const *path,
 static int find_key(const char *text, size_t length, const char *const *path,
                     struct toml_statement *pair, struct document_problem *problem)
 {
-    struct walk walk;
+    struct toml_walk walk;
     bool found = false;
     int status = start_walk(&walk, text, length, path, problem);
     while (status == OK && (status = next(&walk)) == OK) {
@@ -147,7 +147,7 @@ static int find_key(const char *text, size_t length, const char *const *path,
 static int find_settable_key(const char *text, size_t length, const char *const *path,
                              struct toml_statement *pair, struct document_problem *problem)
 {
-    struct walk walk;
+    struct toml_walk walk;
     int found = find_key(text, length, path, pair, problem);
     int status = found == ERR_NOTFOUND ? start_walk(&walk, text, length, path, problem) : found;
     while (found == ERR_NOTFOUND && status == OK && (status = next(&walk)) == OK) {
@@ -268,7 +268,7 @@ static size_t with_blank_line(const char *text, size_t start)
 static int remove_table(const char *text, size_t length, const char *const *path, struct buf *out,
                         struct document_problem *problem)
 {
-    struct walk walk;
+    struct toml_walk walk;
     struct document_span table;
     int status = find_table(text, length, path, &table, problem);
     size_t kept = 0; /* up to here the document is in `out`, or left out */

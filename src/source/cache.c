@@ -299,7 +299,7 @@ static int write_file(int fd, const char *key, const struct fetch_response *answ
 
 /* ---- reading a file ---- */
 
-struct reading {
+struct cache_reading {
     struct fetch_response *answer;
     struct fetch_header *headers;
     const char *key;
@@ -309,7 +309,7 @@ struct reading {
 };
 
 /* The lines before the body, and what they end with. */
-struct head {
+struct file_head {
     size_t length; /* of what the checksum is over */
     size_t body;   /* where that begins */
     uint64_t sum;
@@ -347,19 +347,19 @@ static bool take_sum(const char *digits, uint64_t *sum)
     return true;
 }
 
-static int take_key(struct reading *reading, char *value)
+static int take_key(struct cache_reading *reading, char *value)
 {
     reading->keyed = strcmp(value, reading->key) == 0;
     return reading->keyed ? OK : ERR_INVALID;
 }
 
-static int take_url(struct reading *reading, char *value)
+static int take_url(struct cache_reading *reading, char *value)
 {
     reading->answer->url = value;
     return OK;
 }
 
-static int take_header(struct reading *reading, char *value)
+static int take_header(struct cache_reading *reading, char *value)
 {
     char *colon = strstr(value, ": ");
     if (!colon || reading->answer->header_count == MOST_HEADERS) {
@@ -371,7 +371,7 @@ static int take_header(struct reading *reading, char *value)
     return OK;
 }
 
-static int take_body(struct reading *reading, char *value)
+static int take_body(struct cache_reading *reading, char *value)
 {
     size_t length = 0;
     for (; *value >= '0' && *value <= '9' && length <= LIMIT_CACHE_ENTRY_BYTES; value++) {
@@ -384,7 +384,7 @@ static int take_body(struct reading *reading, char *value)
 
 static const struct {
     const char *word;
-    int (*take)(struct reading *reading, char *value);
+    int (*take)(struct cache_reading *reading, char *value);
 } LINES[] = {
     {"key ", take_key},
     {"url ", take_url},
@@ -392,7 +392,7 @@ static const struct {
     {"body ", take_body},
 };
 
-static int take_line(struct reading *reading, char *line)
+static int take_line(struct cache_reading *reading, char *line)
 {
     for (size_t i = 0; i < sizeof LINES / sizeof *LINES; i++) {
         size_t length = strlen(LINES[i].word);
@@ -404,7 +404,7 @@ static int take_line(struct reading *reading, char *line)
 }
 
 /* False where the bytes, which are the beginning of a file, are not all of a head. */
-static bool find_head(const char *file, size_t length, struct head *head)
+static bool find_head(const char *file, size_t length, struct file_head *head)
 {
     static const char SUM[] = "\nsum ";
     const char *end = memmem(file, length, "\n\n", 2);
@@ -424,7 +424,7 @@ static bool begins_with(const char *file, const char *line)
 }
 
 /* Whether the bytes are the head of a file and what else its checksum is over. */
-static bool is_whole(const char *file, size_t length, struct head *head)
+static bool is_whole(const char *file, size_t length, struct file_head *head)
 {
     if (!find_head(file, length, head)) {
         return false;
@@ -437,7 +437,7 @@ static bool is_whole(const char *file, size_t length, struct head *head)
 }
 
 /* Reads the lines of a head, which become texts of their own. */
-static int take_lines(struct reading *reading, char *file, const struct head *head)
+static int take_lines(struct cache_reading *reading, char *file, const struct file_head *head)
 {
     char *const end = file + head->length;
     char *line = memchr(file, '\n', head->length);
@@ -457,7 +457,7 @@ static int take_lines(struct reading *reading, char *file, const struct head *he
 static int read_file(int fd, size_t size, struct arena *arena, const struct cache_known *known,
                      struct cached *found)
 {
-    struct head head = {0};
+    struct file_head head = {0};
     struct fetch_response *answer = &found->answer;
     char *file = arena_alloc(arena, size + 1);
     struct fetch_header *headers = arena_zalloc(arena, MOST_HEADERS * sizeof *headers);
@@ -474,7 +474,7 @@ static int read_file(int fd, size_t size, struct arena *arena, const struct cach
         found->mark.sum = head.sum;
     }
     *answer = (struct fetch_response){.status = 200, .headers = headers, .body = ""};
-    struct reading reading = {.answer = answer, .headers = headers, .key = found->mark.key};
+    struct cache_reading reading = {.answer = answer, .headers = headers, .key = found->mark.key};
     const char *body = file + head.body;
     size_t body_length = (found->known ? size : length) - head.body;
     if (!whole || take_lines(&reading, file, &head) != OK || answer->body_length != body_length) {

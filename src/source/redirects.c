@@ -11,7 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-struct walk {
+struct redirect_walk {
     struct call *call;
     struct line *hosts;
     struct fetch_request hop; /* the next request */
@@ -21,8 +21,8 @@ struct walk {
     int64_t deadline_ms;
 };
 
-static int fail(struct walk *walk, struct fetch_response *response, enum fetch_failure failure,
-                const char *words)
+static int fail(struct redirect_walk *walk, struct fetch_response *response,
+                enum fetch_failure failure, const char *words)
 {
     const char *error = arena_printf(call_arena(walk->call), "%s: %s", walk->url.host, words);
     *response = (struct fetch_response){
@@ -41,7 +41,7 @@ static bool is_redirect(const struct fetch_response *response)
            fetch_header_value(response, "location");
 }
 
-static int run_hop(struct walk *walk, struct fetch_response *response)
+static int run_hop(struct redirect_walk *walk, struct fetch_response *response)
 {
     char key[URL_HOST_SIZE + 8];
     struct place place = {.call = walk->call, .key = key};
@@ -74,7 +74,7 @@ static bool is_credential(const struct fetch_header *header)
 }
 
 /* What was meant for one origin does not go to another, nor back again. */
-static void leave_origin(struct walk *walk)
+static void leave_origin(struct redirect_walk *walk)
 {
     size_t kept = 0;
     for (size_t i = 0; i < walk->hop.header_count; i++) {
@@ -86,7 +86,7 @@ static void leave_origin(struct walk *walk)
     walk->hop.allow = policy_allow;
 }
 
-static int take_redirect(struct walk *walk, struct fetch_response *response)
+static int take_redirect(struct redirect_walk *walk, struct fetch_response *response)
 {
     struct url target;
     const char *location = fetch_header_value(response, "location");
@@ -109,7 +109,7 @@ static int take_redirect(struct walk *walk, struct fetch_response *response)
     return OK;
 }
 
-static int run_all(struct walk *walk, struct fetch_response *response)
+static int run_all(struct redirect_walk *walk, struct fetch_response *response)
 {
     int status = run_hop(walk, response);
     while (status == OK && !walk->hop.body && is_redirect(response)) {
@@ -124,7 +124,7 @@ static int run_all(struct walk *walk, struct fetch_response *response)
 int redirects_follow(struct call *call, struct line *hosts, const struct fetch_request *request,
                      bool configured, struct fetch_response *response)
 {
-    struct walk walk = {
+    struct redirect_walk walk = {
         .call = call,
         .hosts = hosts,
         .hop = *request,

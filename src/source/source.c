@@ -105,7 +105,7 @@ static struct cache *cache_of(struct source *source)
 
 /* ---- the request ---- */
 
-struct plan {
+struct fetch_plan {
     struct call *call;
     struct source *source;
     const struct source_request *request;
@@ -115,7 +115,7 @@ struct plan {
     char key[CACHE_KEY_SIZE];
 };
 
-static void add_header(struct plan *plan, const char *name, const char *value)
+static void add_header(struct fetch_plan *plan, const char *name, const char *value)
 {
     for (size_t i = 0; i < plan->request->header_count; i++) {
         if (strcasecmp(plan->request->headers[i].name, name) == 0) {
@@ -125,7 +125,7 @@ static void add_header(struct plan *plan, const char *name, const char *value)
     plan->headers[plan->fetch.header_count++] = (struct fetch_header){.name = name, .value = value};
 }
 
-static int make_headers(struct plan *plan)
+static int make_headers(struct fetch_plan *plan)
 {
     const struct source_request *request = plan->request;
     size_t most = request->header_count + OWN_HEADERS;
@@ -143,7 +143,7 @@ static int make_headers(struct plan *plan)
     return OK;
 }
 
-static bool carries_secret(const struct plan *plan)
+static bool carries_secret(const struct fetch_plan *plan)
 {
     const struct source_request *request = plan->request;
     for (size_t i = 0; i < request->header_count; i++) {
@@ -159,7 +159,7 @@ static bool carries_secret(const struct plan *plan)
 
 /* Whatever the answer depends on. What the policy opens is part of it: a page of a private host
  * must not be found by a process that may not fetch it. */
-static int make_key(struct plan *plan, const char *method)
+static int make_key(struct fetch_plan *plan, const char *method)
 {
     const char *opened = config_text("FORAGE_ALLOW_PRIVATE_HOSTS");
     const char *text = plan->request->url->text;
@@ -192,7 +192,7 @@ static int64_t time_for(struct call *call)
     return left < TIME_SOURCE_MS ? left : TIME_SOURCE_MS;
 }
 
-static int make_plan(struct plan *plan, const char *method)
+static int make_plan(struct fetch_plan *plan, const char *method)
 {
     const struct source_request *request = plan->request;
     int status = make_headers(plan);
@@ -246,7 +246,7 @@ static bool may_keep(const struct fetch_response *fetched)
 }
 
 /* A cache that cannot be written is worth one warning, and none of the work. */
-static void keep(const struct plan *plan, struct source_response *response)
+static void keep(const struct fetch_plan *plan, struct source_response *response)
 {
     int status = cache_keep(plan->cache, plan->key, &response->fetched, &response->mark);
     if (status != ERR_IO) {
@@ -257,7 +257,7 @@ static void keep(const struct plan *plan, struct source_response *response)
     }
 }
 
-static int find(const struct plan *plan, struct source_response *response)
+static int find(const struct fetch_plan *plan, struct source_response *response)
 {
     struct cached found;
     int status = plan->cache ? cache_find(plan->cache, call_arena(plan->call), plan->key,
@@ -277,7 +277,7 @@ static int find(const struct plan *plan, struct source_response *response)
 
 /* Adds what makes a server answer 304 when nothing changed. False when the old answer has nothing
  * to compare by. */
-static bool ask_for_change(struct plan *plan, const struct fetch_response *old)
+static bool ask_for_change(struct fetch_plan *plan, const struct fetch_response *old)
 {
     const char *etag = fetch_header_value(old, "etag");
     const char *modified = fetch_header_value(old, "last-modified");
@@ -291,7 +291,7 @@ static bool ask_for_change(struct plan *plan, const struct fetch_response *old)
 }
 
 /* A request for what is not in the cache, or for a change of the `old` answer that is (or NULL). */
-static int ask(struct plan *plan, const struct source_response *old,
+static int ask(struct fetch_plan *plan, const struct source_response *old,
                struct source_response *response)
 {
     struct fetch_response *fetched = &response->fetched;
@@ -321,7 +321,7 @@ static int ask(struct plan *plan, const struct source_response *old,
 int source_get(struct call *call, const struct source_request *request,
                struct source_response *response)
 {
-    struct plan plan = {.call = call, .request = request};
+    struct fetch_plan plan = {.call = call, .request = request};
     struct source_response old;
     if (make_plan(&plan, "GET") != OK) {
         *response = (struct source_response){.fetched = {.failure = FETCH_NOMEM,
@@ -343,16 +343,16 @@ int source_get(struct call *call, const struct source_request *request,
 
 /* The plan of a rendering: only its key is of use. ERR_NOTFOUND: it is not cached. */
 static int plan_rendering(struct call *call, const struct source_request *request,
-                          struct plan *plan)
+                          struct fetch_plan *plan)
 {
-    *plan = (struct plan){.call = call, .request = request};
+    *plan = (struct fetch_plan){.call = call, .request = request};
     return make_plan(plan, "RENDER") == OK && plan->cache ? OK : ERR_NOTFOUND;
 }
 
 int source_find_rendered(struct call *call, const struct source_request *request,
                          struct source_response *response)
 {
-    struct plan plan;
+    struct fetch_plan plan;
     int status = plan_rendering(call, request, &plan);
     if (status == OK) {
         status = find(&plan, response);
@@ -363,7 +363,7 @@ int source_find_rendered(struct call *call, const struct source_request *request
 void source_keep_rendered(struct call *call, const struct fetch_response *plain,
                           const struct source_request *request, struct source_response *rendered)
 {
-    struct plan plan;
+    struct fetch_plan plan;
     if (plan_rendering(call, request, &plan) == OK && may_keep(plain) &&
         may_keep(&rendered->fetched)) {
         keep(&plan, rendered);

@@ -17,7 +17,7 @@ static const struct {
 
 /* What a part may not hold as it is, a bit for each part: controls, blanks, DEL and bytes beyond
  * ASCII in none of them, and a few signs. */
-enum part { PATH = 1, QUERY = 2, FRAGMENT = 4 };
+enum url_part { PATH = 1, QUERY = 2, FRAGMENT = 4 };
 
 static const uint8_t ENCODED[256] = {
     [0 ... ' '] = PATH | QUERY | FRAGMENT,
@@ -35,7 +35,7 @@ static const uint8_t ENCODED[256] = {
 };
 
 /* What is read and what is written, with the places in `out` where its parts begin. */
-struct reader {
+struct url_reader {
     struct arena *arena;
     const struct url *base; /* NULL: only an absolute URL will do */
     const char *at;         /* the next character of the cleaned text */
@@ -48,7 +48,7 @@ struct reader {
     const char *problem;
 };
 
-static int invalid(struct reader *reader, const char *problem)
+static int invalid(struct url_reader *reader, const char *problem)
 {
     reader->problem = problem;
     return ERR_INVALID;
@@ -139,7 +139,7 @@ char *url_decode(struct arena *arena, const char *text, size_t length, size_t *d
 
 /* Appends a part of a URL. An escape that is already there stays as it is, even a broken one: the
  * server that wrote the link knows what it meant. */
-static void put_part(struct buf *out, const char *text, size_t length, enum part part)
+static void put_part(struct buf *out, const char *text, size_t length, enum url_part part)
 {
     size_t done = 0;
     for (size_t i = 0; i < length; i++) {
@@ -175,7 +175,7 @@ static int count_dots(const char *segment, size_t length)
 }
 
 /* Takes back the last segment of the path, which ends in a slash; never the first slash. */
-static void drop_segment(struct reader *reader)
+static void drop_segment(struct url_reader *reader)
 {
     struct buf *out = &reader->out;
     if (buf_error(out) || out->length - reader->path_start <= 1) {
@@ -189,7 +189,7 @@ static void drop_segment(struct reader *reader)
 }
 
 /* Reads the rest of a path; what is written so far ends in a slash. */
-static void read_path(struct reader *reader)
+static void read_path(struct url_reader *reader)
 {
     while (!ends_path(*reader->at)) {
         const char *segment = reader->at;
@@ -215,7 +215,7 @@ static void read_path(struct reader *reader)
 
 /* ---- the authority ---- */
 
-static int read_port(struct reader *reader, const char *text, const char *end)
+static int read_port(struct url_reader *reader, const char *text, const char *end)
 {
     long port = 0;
     for (const char *digit = text; digit < end; digit++) {
@@ -236,7 +236,7 @@ static int read_port(struct reader *reader, const char *text, const char *end)
     return OK;
 }
 
-static int read_authority(struct reader *reader)
+static int read_authority(struct url_reader *reader)
 {
     while (is_slash(*reader->at)) {
         reader->at++;
@@ -264,7 +264,7 @@ static int default_port(const char *scheme)
     return strcmp(scheme, SCHEMES[0].name) == 0 ? SCHEMES[0].port : SCHEMES[1].port;
 }
 
-static void write_authority(struct reader *reader)
+static void write_authority(struct url_reader *reader)
 {
     bool ipv6 = url_host_is_ipv6(reader->host);
     buf_puts(&reader->out, reader->scheme);
@@ -281,7 +281,7 @@ static void write_authority(struct reader *reader)
 
 /* Copies the text without what browsers ignore: controls and blanks around it, tabs and line ends
  * in it. */
-static int clean_text(struct reader *reader, const char *text)
+static int clean_text(struct url_reader *reader, const char *text)
 {
     size_t length = strlen(text);
     if (length > LIMIT_URL_BYTES) {
@@ -322,7 +322,7 @@ static size_t scheme_length(const char *text)
     return text[length] == ':' ? length : 0;
 }
 
-static int read_scheme(struct reader *reader, size_t length)
+static int read_scheme(struct url_reader *reader, size_t length)
 {
     for (size_t i = 0; i < sizeof SCHEMES / sizeof *SCHEMES; i++) {
         if (strlen(SCHEMES[i].name) == length &&
@@ -337,7 +337,7 @@ static int read_scheme(struct reader *reader, size_t length)
 }
 
 /* Takes over from the base what a relative reference leaves out. */
-static void read_relative(struct reader *reader)
+static void read_relative(struct url_reader *reader)
 {
     const struct url *base = reader->base;
     struct buf *out = &reader->out;
@@ -363,7 +363,7 @@ static void read_relative(struct reader *reader)
 }
 
 /* Everything up to the query. */
-static int read_front(struct reader *reader)
+static int read_front(struct url_reader *reader)
 {
     bool relative = reader->base != NULL;
     size_t scheme = scheme_length(reader->at);
@@ -399,7 +399,7 @@ static int read_front(struct reader *reader)
     return OK;
 }
 
-static void read_query_and_fragment(struct reader *reader)
+static void read_query_and_fragment(struct url_reader *reader)
 {
     if (*reader->at == '?') {
         size_t length = strcspn(reader->at + 1, "#");
@@ -414,7 +414,7 @@ static void read_query_and_fragment(struct reader *reader)
 }
 
 /* Copies the parts into the arena. */
-static int store(struct reader *reader, struct url *url)
+static int store(struct url_reader *reader, struct url *url)
 {
     if (buf_error(&reader->out)) {
         reader->problem = buf_error(&reader->out) == ERR_LIMIT ? "is too long" : NULL;
@@ -440,7 +440,7 @@ static int store(struct reader *reader, struct url *url)
 int url_resolve(struct arena *arena, const struct url *base, const char *reference, struct url *url,
                 const char **problem)
 {
-    struct reader reader = {.arena = arena, .base = base};
+    struct url_reader reader = {.arena = arena, .base = base};
     memset(url, 0, sizeof *url);
     buf_init(&reader.clean, LIMIT_URL_BYTES);
     buf_init(&reader.out, LIMIT_URL_BYTES);

@@ -154,7 +154,7 @@ static int read_ipv4(char name[URL_HOST_SIZE], const char **problem)
 
 /* ---- names ---- */
 
-enum change {
+enum character_change {
     CHANGE_ADD,       /* add `by` */
     CHANGE_ADD_EVEN,  /* capital letters are the even ones; add 1 to those */
     CHANGE_ADD_ODD,   /* capital letters are the odd ones */
@@ -170,7 +170,7 @@ enum change {
 static const struct {
     uint32_t first;
     uint32_t last;
-    enum change change;
+    enum character_change change;
     int32_t by;
 } FOLDING[] = {
     {0x0080, 0x00a0, CHANGE_FORBIDDEN, 0},    {0x00ad, 0x00ad, CHANGE_DROP, 0},

@@ -62,7 +62,7 @@ static const char *address_of(struct arena *arena, const struct memory *memory)
 
 /* ---- search ---- */
 
-struct finding {
+struct chatgpt_finding {
     struct call *call;
     const char *query;
     yyjson_mut_doc *doc;
@@ -72,7 +72,7 @@ struct finding {
     size_t count;
 };
 
-static void add_result(const struct finding *finding, const char *id, const char *title,
+static void add_result(const struct chatgpt_finding *finding, const char *id, const char *title,
                        const char *url)
 {
     yyjson_mut_val *item = yyjson_mut_arr_add_obj(finding->doc, finding->list);
@@ -82,7 +82,7 @@ static void add_result(const struct finding *finding, const char *id, const char
 }
 
 /* The memories whose relevance is at least the one and below the other. */
-static void add_memories(const struct finding *finding, double least, double below)
+static void add_memories(const struct chatgpt_finding *finding, double least, double below)
 {
     struct arena *arena = call_arena(finding->call);
     for (size_t i = 0; i < finding->count; i++) {
@@ -94,7 +94,7 @@ static void add_memories(const struct finding *finding, double least, double bel
     }
 }
 
-static int find_memories(struct finding *finding)
+static int find_memories(struct chatgpt_finding *finding)
 {
     struct call *call = finding->call;
     struct memory_space space;
@@ -124,7 +124,7 @@ static int find_memories(struct finding *finding)
 }
 
 /* Adds the pages; none of them is read. */
-static int find_pages(const struct finding *finding)
+static int find_pages(const struct chatgpt_finding *finding)
 {
     struct search_request *request = arena_zalloc(call_arena(finding->call), sizeof *request);
     const char *provider;
@@ -168,7 +168,7 @@ static int pass_over(struct call *call, const char *what, int status)
 
 static int run_search(struct call *call, yyjson_val *arguments, struct reply *reply)
 {
-    struct finding finding = {
+    struct chatgpt_finding finding = {
         .call = call,
         .query = json_string(arguments, "query"),
         .doc = reply->doc,

@@ -39,14 +39,14 @@ static void take_better(struct hit *hit, const struct hit *other)
 
 /* ---- collecting ---- */
 
-struct merging {
+struct ranking_merge {
     const struct ranking *rankings;
     size_t ranking_count;
     struct found *found;
     size_t count;
 };
 
-static struct found *find(struct merging *merging, const char *canonical)
+static struct found *find(struct ranking_merge *merging, const char *canonical)
 {
     for (size_t i = 0; i < merging->count; i++) {
         if (strcmp(merging->found[i].canonical, canonical) == 0) {
@@ -56,7 +56,7 @@ static struct found *find(struct merging *merging, const char *canonical)
     return NULL;
 }
 
-static void add(struct merging *merging, size_t ranking, size_t rank, const char *canonical)
+static void add(struct ranking_merge *merging, size_t ranking, size_t rank, const char *canonical)
 {
     const struct hit *hit = &merging->rankings[ranking].hits->items[rank];
     struct found *found = find(merging, canonical);
@@ -73,7 +73,7 @@ static void add(struct merging *merging, size_t ranking, size_t rank, const char
 }
 
 /* By rank, so that the hit that ranks best is the one that others add to. */
-static int collect(struct merging *merging, struct arena *arena)
+static int collect(struct ranking_merge *merging, struct arena *arena)
 {
     for (size_t rank = 0; rank < MERGE_DEPTH; rank++) {
         for (size_t i = 0; i < merging->ranking_count; i++) {
@@ -99,7 +99,7 @@ static bool vote_together(const struct ranking *a, const struct ranking *b)
 }
 
 /* The best rank among those that vote with this one, if this one is the first of them; or 0. */
-static unsigned rank_of_group(const struct merging *merging, const struct found *found,
+static unsigned rank_of_group(const struct ranking_merge *merging, const struct found *found,
                               size_t first)
 {
     unsigned best = 0;
@@ -117,7 +117,7 @@ static unsigned rank_of_group(const struct merging *merging, const struct found 
     return best;
 }
 
-static void count_votes(const struct merging *merging, struct found *found)
+static void count_votes(const struct ranking_merge *merging, struct found *found)
 {
     for (size_t i = 0; i < merging->ranking_count; i++) {
         unsigned rank = rank_of_group(merging, found, i);
@@ -157,7 +157,7 @@ void merge_sort(struct found *found, size_t count)
 int merge_rankings(struct arena *arena, const struct ranking *rankings, size_t count,
                    struct found **found, size_t *found_count)
 {
-    struct merging merging = {.rankings = rankings, .ranking_count = count};
+    struct ranking_merge merging = {.rankings = rankings, .ranking_count = count};
     size_t most = 1;
     for (size_t i = 0; i < count; i++) {
         size_t hits = rankings[i].hits ? rankings[i].hits->count : 0;

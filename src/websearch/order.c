@@ -33,7 +33,7 @@ struct ordering {
     size_t count;
 };
 
-struct taking {
+struct term_taking {
     struct arena *arena;
     struct terms *terms; /* to be added to, or looked up in */
     uint32_t seen;       /* the terms that came */
@@ -57,7 +57,7 @@ static size_t place_of(const struct terms *terms, const char *term)
 
 static int add_term(void *context, const struct word *word)
 {
-    struct taking *taking = context;
+    struct term_taking *taking = context;
     struct terms *terms = taking->terms;
     if (!counts(word) || terms->count == MOST_TERMS || place_of(terms, word->term) < terms->count) {
         return OK;
@@ -68,7 +68,7 @@ static int add_term(void *context, const struct word *word)
 
 static int see_term(void *context, const struct word *word)
 {
-    struct taking *taking = context;
+    struct term_taking *taking = context;
     size_t place = counts(word) ? place_of(taking->terms, word->term) : MOST_TERMS;
     if (place < taking->terms->count) {
         taking->seen |= UINT32_C(1) << place;
@@ -78,7 +78,7 @@ static int see_term(void *context, const struct word *word)
 
 static int take_hash(void *context, const struct word *word)
 {
-    struct taking *taking = context;
+    struct term_taking *taking = context;
     uint64_t hash = UINT64_C(14695981039346656037);
     for (size_t i = 0; i < word->length; i++) {
         hash = (hash ^ (unsigned char)word->term[i]) * UINT64_C(1099511628211);
@@ -104,15 +104,15 @@ static double rarity(size_t having, size_t count)
 }
 
 /* Which terms of a query each result has. */
-struct holding {
+struct result_terms {
     struct terms terms;
     uint32_t in_title[LOOK_AT], in_snippet[LOOK_AT];
     size_t having[MOST_TERMS]; /* how many results have a term, here or there */
 };
 
-static int look_for_terms(struct ordering *ordering, const char *text, struct holding *holding)
+static int look_for_terms(struct ordering *ordering, const char *text, struct result_terms *holding)
 {
-    struct taking taking = {.arena = ordering->arena, .terms = &holding->terms};
+    struct term_taking taking = {.arena = ordering->arena, .terms = &holding->terms};
     struct word_reader *reader = ordering->reader;
     enum language language = words_guess(reader, text, strlen(text));
     int status = words_each(reader, text, strlen(text), language, add_term, &taking);
@@ -137,7 +137,7 @@ static int look_for_terms(struct ordering *ordering, const char *text, struct ho
 /* What titles and snippets hold of one query; each result keeps the best of its queries. */
 static int weigh_words(struct ordering *ordering, const char *text, size_t query)
 {
-    struct holding holding = {0};
+    struct result_terms holding = {0};
     int status = look_for_terms(ordering, text, &holding);
     double weights[MOST_TERMS] = {0};
     double all = 0;
@@ -174,7 +174,7 @@ static int compare_hashes(const void *left, const void *right)
 static int shingle(struct ordering *ordering, const struct hit *hit, uint64_t *hashes,
                    size_t *count)
 {
-    struct taking taking = {.hashes = hashes};
+    struct term_taking taking = {.hashes = hashes};
     struct word_reader *reader = ordering->reader;
     int status =
         words_each(reader, hit->title, strlen(hit->title), LANGUAGE_ENGLISH, take_hash, &taking);

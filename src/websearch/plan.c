@@ -44,7 +44,7 @@ static void add(struct plan *plan, const struct provider *provider, enum search_
 /* The sources that suit the search; one of the table that does not exist is just not there. */
 static void add_open(struct plan *plan, const struct search_query *query)
 {
-    struct choice choices[LIMIT_SEARCH_PROVIDERS];
+    struct source_choice choices[LIMIT_SEARCH_PROVIDERS];
     size_t count = choose_sources(query, choices);
     for (size_t i = 0; i < count; i++) {
         const struct provider *source = provider_named(choices[i].name);

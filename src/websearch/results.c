@@ -25,7 +25,7 @@
 
 /* ---- describing ---- */
 
-struct describing {
+struct results_writer {
     struct search_result *result;
     const struct search_request *request;
     yyjson_mut_doc *doc;
@@ -51,7 +51,7 @@ static const char *clip(struct arena *arena, const char *text, size_t most)
     return kept == length ? text : arena_printf(arena, "%.*s...", (int)kept, text);
 }
 
-static void add_queries(struct describing *describing, yyjson_mut_val *object,
+static void add_queries(struct results_writer *describing, yyjson_mut_val *object,
                         const struct found *found)
 {
     const char *texts[LIMIT_SEARCH_QUERIES] = {NULL};
@@ -65,7 +65,7 @@ static void add_queries(struct describing *describing, yyjson_mut_val *object,
 }
 
 /* Who found it, each once. */
-static void add_sources(struct describing *describing, yyjson_mut_val *object,
+static void add_sources(struct results_writer *describing, yyjson_mut_val *object,
                         const struct found *found)
 {
     struct remarks names = {0};
@@ -83,7 +83,7 @@ static double as_score(int64_t votes)
 }
 
 /* Why it stands where it does. */
-static void add_explanation(struct describing *describing, yyjson_mut_val *object,
+static void add_explanation(struct results_writer *describing, yyjson_mut_val *object,
                             const struct found *found)
 {
     yyjson_mut_doc *doc = describing->doc;
@@ -107,7 +107,7 @@ static void add_explanation(struct describing *describing, yyjson_mut_val *objec
     json_add_string(doc, explain, "copy_of", found->copies);
 }
 
-static yyjson_mut_val *describe_one(struct describing *describing, size_t index,
+static yyjson_mut_val *describe_one(struct results_writer *describing, size_t index,
                                     const struct shown *shown)
 {
     yyjson_mut_doc *doc = describing->doc;
@@ -152,7 +152,7 @@ static yyjson_mut_val *describe_one(struct describing *describing, size_t index,
 }
 
 /* What the operators of the sources that are shown want to be said. */
-static void add_attribution(struct describing *describing, yyjson_mut_val *object)
+static void add_attribution(struct results_writer *describing, yyjson_mut_val *object)
 {
     struct remarks texts = {0};
     const struct search_result *result = describing->result;
@@ -169,7 +169,7 @@ static void add_attribution(struct describing *describing, yyjson_mut_val *objec
     }
 }
 
-static yyjson_mut_val *describe_all(struct describing *describing, const struct shown *shown)
+static yyjson_mut_val *describe_all(struct results_writer *describing, const struct shown *shown)
 {
     yyjson_mut_doc *doc = describing->doc;
     const struct search_result *result = describing->result;
@@ -201,10 +201,10 @@ static yyjson_mut_val *describe_all(struct describing *describing, const struct 
 /* ---- making it fit ---- */
 
 /* The characters of everything but the pages. */
-static size_t size_without_pages(const struct describing *describing)
+static size_t size_without_pages(const struct results_writer *describing)
 {
     size_t length = 0;
-    struct describing measuring = *describing;
+    struct results_writer measuring = *describing;
     measuring.arena = arena_new(LIMIT_CALL_ARENA_BYTES);
     measuring.doc = measuring.arena ? json_new(measuring.arena) : NULL;
     yyjson_mut_val *object = measuring.doc ? describe_all(&measuring, NULL) : NULL;
@@ -215,7 +215,7 @@ static size_t size_without_pages(const struct describing *describing)
 }
 
 /* Long snippets give way first, then results from the end. Returns what is left for the pages. */
-static size_t make_room(struct describing *describing)
+static size_t make_room(struct results_writer *describing)
 {
     size_t budget = describing->request->budget;
     size_t before = describing->count;
@@ -255,7 +255,8 @@ static const char *cut_words(struct arena *arena, const char *link, const struct
 }
 
 /* The beginning of a page that takes no more than its share. Returns false without memory. */
-static bool cut_page(struct describing *describing, size_t index, size_t share, struct shown *shown)
+static bool cut_page(struct results_writer *describing, size_t index, size_t share,
+                     struct shown *shown)
 {
     const struct page_text *page = pages_text(describing->result->pages, index);
     const char *link = describing->result->found[index].hit.link;
@@ -287,7 +288,7 @@ static bool cut_page(struct describing *describing, size_t index, size_t share, 
     return shown->text != NULL;
 }
 
-static bool show_pages(struct describing *describing, size_t room, struct shown *shown)
+static bool show_pages(struct results_writer *describing, size_t room, struct shown *shown)
 {
     size_t needs[LIMIT_SEARCH_RESULTS] = {0};
     for (size_t i = 0; i < describing->count; i++) {
@@ -313,7 +314,7 @@ yyjson_mut_val *describe_result(struct search_result *result, const struct searc
                                 yyjson_mut_doc *doc, struct arena *arena)
 {
     struct shown shown[LIMIT_SEARCH_RESULTS] = {0};
-    struct describing describing = {
+    struct results_writer describing = {
         .result = result,
         .request = request,
         .doc = doc,

@@ -39,7 +39,7 @@ struct attempt {
     char words[4 * WORDS_CHARS + 1]; /* its own, about a refused search; or empty */
 };
 
-struct route {
+struct search_route {
     struct breakers *breakers;
     struct search_query query;
     int64_t deadline_ms;
@@ -58,7 +58,7 @@ struct route {
 /* One track, while it runs. */
 struct track {
     struct call *call;
-    struct route *route;
+    struct search_route *route;
     struct route_answer *answer;
     double tries; /* so far, in tenths: reading the pages counts in ones */
 };
@@ -66,7 +66,8 @@ struct track {
 /* ---- one try ---- */
 
 /* The time of a try: while there is somebody else to ask, half of what is left is enough. */
-static int64_t time_for(const struct route *route, const struct provider *provider, bool others)
+static int64_t time_for(const struct search_route *route, const struct provider *provider,
+                        bool others)
 {
     int64_t left = route->deadline_ms - clock_now_ms();
     left = others ? left / 2 : left - RESERVE_MS;
@@ -157,7 +158,8 @@ int route_request(const struct provider *provider, struct arena *arena,
 
 /* The query as this provider is asked it. What is merged begins with the first results of each, and
  * goes on by whole depths; a page of the merged list is cut from that. */
-static struct search_query query_for(const struct route *route, const struct attempt *attempt)
+static struct search_query query_for(const struct search_route *route,
+                                     const struct attempt *attempt)
 {
     struct search_query query = route->query;
     query.type = attempt->type;
@@ -375,7 +377,7 @@ static int64_t rest_after(const struct attempt *attempt, int status)
                                                                          : verdict->rest_ms;
 }
 
-static void report(struct route *route, const struct attempt *attempt, int status)
+static void report(struct search_route *route, const struct attempt *attempt, int status)
 {
     const char *name = attempt->provider->name;
     const struct route_verdict *verdict = &attempt->verdict;
@@ -399,7 +401,7 @@ static void report(struct route *route, const struct attempt *attempt, int statu
 /* Asks it, unless it rests or has no turn. */
 static int ask(struct track *track, struct attempt *attempt, bool others)
 {
-    struct route *route = track->route;
+    struct search_route *route = track->route;
     const struct provider *provider = attempt->provider;
     attempt->rests_ms = 0;
     attempt->late_turn = attempt->too_dear = false;
@@ -427,7 +429,7 @@ static int ask(struct track *track, struct attempt *attempt, bool others)
 
 /* ---- telling ---- */
 
-size_t route_tell(struct arena *arena, const struct route *route, struct remarks *warnings,
+size_t route_tell(struct arena *arena, const struct search_route *route, struct remarks *warnings,
                   struct remarks *left_out)
 {
     size_t in_vain = 0;
@@ -466,7 +468,7 @@ size_t route_tell(struct arena *arena, const struct route *route, struct remarks
 /* ---- ends ---- */
 
 /* The code of a failure that several may share: theirs, if they agree. */
-static const char *shared_code(const struct route *route)
+static const char *shared_code(const struct search_route *route)
 {
     const char *code = NULL;
     for (size_t i = 0; i < route->count; i++) {
@@ -485,7 +487,7 @@ static const char *shared_code(const struct route *route)
 }
 
 /* When it is worth coming back, in seconds; 0: nobody knows. */
-static int come_back_in(const struct route *route)
+static int come_back_in(const struct search_route *route)
 {
     int64_t soonest = INT64_MAX;
     for (size_t i = 0; i < route->count; i++) {
@@ -502,7 +504,7 @@ static int come_back_in(const struct route *route)
 /* `last` is the attempt that ended it, or NULL when all of them failed for now. */
 static int fail(struct track *track, const struct attempt *last)
 {
-    const struct route *route = track->route;
+    const struct search_route *route = track->route;
     char words[LIMIT_ERROR_CHARS];
     struct text_out out;
     bool open = false;
@@ -535,7 +537,7 @@ static int fail(struct track *track, const struct attempt *last)
 
 /* Whether the search goes on after this failure: where several are asked, or none of them owes an
  * answer, always. */
-static bool goes_on(const struct route *route, const struct attempt *attempt)
+static bool goes_on(const struct search_route *route, const struct attempt *attempt)
 {
     return !was_asked(attempt) || attempt->verdict.transient || route->merge > 1 ||
            attempt->provider->open;
@@ -552,7 +554,7 @@ static int64_t wait_before(const struct attempt *attempt)
 }
 
 /* The shortest wait that somebody is worth, if it leaves enough time; negative otherwise. */
-static int64_t choose_wait(const struct route *route)
+static int64_t choose_wait(const struct search_route *route)
 {
     int64_t shortest = INT64_MAX;
     for (size_t i = 0; i < route->count; i++) {
@@ -568,7 +570,7 @@ static int64_t choose_wait(const struct route *route)
 /* OK with the attempt that answered, or that ends it; ERR_NOTFOUND when there is nobody left. */
 static int ask_next(struct track *track, struct attempt **ended)
 {
-    struct route *route = track->route;
+    struct search_route *route = track->route;
     for (;;) {
         bool late = clock_now_ms() >= route->late_ms - RESERVE_MS;
         size_t i = late && atomic_load(&route->answered) ? route->count
@@ -593,7 +595,7 @@ static int ask_next(struct track *track, struct attempt **ended)
 /* Once more whom it is worth, when nobody has answered: all attempts belong to this track then. */
 static int ask_again(struct track *track, struct attempt **ended)
 {
-    struct route *route = track->route;
+    struct search_route *route = track->route;
     int64_t waited_ms = choose_wait(route);
     int status = waited_ms < 0 ? ERR_NOTFOUND : call_sleep(track->call, waited_ms);
     for (size_t i = 0; status == OK && i < route->count; i++) {
@@ -612,7 +614,7 @@ static int ask_again(struct track *track, struct attempt **ended)
     return status == OK ? ERR_NOTFOUND : status;
 }
 
-int route_run(struct call *call, struct route *route, struct route_answer *answer)
+int route_run(struct call *call, struct search_route *route, struct route_answer *answer)
 {
     struct track track = {.call = call, .route = route, .answer = answer};
     struct attempt *ended = NULL;
@@ -659,10 +661,10 @@ static int nobody(struct call *call, const struct plan *plan, const struct searc
 }
 
 int route_new(struct call *call, struct breakers *breakers, const struct search_query *query,
-              int64_t deadline_ms, struct route **route)
+              int64_t deadline_ms, struct search_route **route)
 {
     struct plan *plan = arena_alloc(call_arena(call), sizeof *plan);
-    struct route *made = arena_zalloc(call_arena(call), sizeof *made);
+    struct search_route *made = arena_zalloc(call_arena(call), sizeof *made);
     if (!plan || !made) {
         return ERR_NOMEM;
     }
@@ -695,22 +697,22 @@ int route_new(struct call *call, struct breakers *breakers, const struct search_
     return OK;
 }
 
-const char *route_first(const struct route *route)
+const char *route_first(const struct search_route *route)
 {
     return route->attempts[0].provider->name;
 }
 
-size_t route_tracks(const struct route *route)
+size_t route_tracks(const struct search_route *route)
 {
     return route->tracks;
 }
 
-int64_t route_late_ms(const struct route *route)
+int64_t route_late_ms(const struct search_route *route)
 {
     return route->late_ms;
 }
 
-bool route_in_turn(const struct route *route)
+bool route_in_turn(const struct search_route *route)
 {
     for (size_t i = 0; i < route->tracks; i++) {
         if (route->attempts[i].provider->one_at_a_time) {

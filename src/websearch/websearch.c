@@ -43,15 +43,15 @@ struct websearch *websearch_free(struct websearch *websearch)
 /* ---- the queries ---- */
 
 /* One track of a query, and what came of it. */
-struct asking {
-    struct route *route;
+struct query_track {
+    struct search_route *route;
     size_t query;
     int status;
     struct route_answer answer;
     struct call_error error; /* with ERR_FAILED */
 };
 
-static void ask_here(struct call *call, struct asking *asking)
+static void ask_here(struct call *call, struct query_track *asking)
 {
     asking->status = route_run(call, asking->route, &asking->answer);
     const struct call_error *error = call_error(call);
@@ -73,7 +73,7 @@ static void keep_remarks(struct arena *arena, struct remarks *remarks)
 }
 
 /* Moves what was found into other memory. */
-static void move_answer(struct arena *arena, struct asking *asking)
+static void move_answer(struct arena *arena, struct query_track *asking)
 {
     struct hits *hits = &asking->answer.hits;
     struct hit *items = arena_zalloc(arena, (hits->count + 1) * sizeof *items);
@@ -96,16 +96,16 @@ static void move_answer(struct arena *arena, struct asking *asking)
 /* On a thread of its own. */
 static void ask_aside(struct call *call, void *item, struct arena *arena)
 {
-    struct asking *asking = item;
+    struct query_track *asking = item;
     ask_here(call, asking);
     move_answer(arena, asking);
 }
 
-struct searching {
+struct web_searching {
     struct call *call;
     const struct search_request *request;
-    struct route *routes[LIMIT_SEARCH_QUERIES];
-    struct asking *askings; /* the tracks of all queries, in their order */
+    struct search_route *routes[LIMIT_SEARCH_QUERIES];
+    struct query_track *askings; /* the tracks of all queries, in their order */
     size_t count;
     struct side *side; /* while they run beside each other */
 };
@@ -114,16 +114,16 @@ struct searching {
  * make the same list. */
 static int by_place(const void *left, const void *right)
 {
-    const struct asking *a = left;
-    const struct asking *b = right;
+    const struct query_track *a = left;
+    const struct query_track *b = right;
     return a->answer.place < b->answer.place ? -1 : a->answer.place > b->answer.place;
 }
 
 /* The tracks that ended in time; the others are given up, and may still be at it. */
-static int take_answers(struct searching *searching)
+static int take_answers(struct web_searching *searching)
 {
     struct arena *arena = call_arena(searching->call);
-    struct asking *ended = arena_zalloc(arena, searching->count * sizeof *ended);
+    struct query_track *ended = arena_zalloc(arena, searching->count * sizeof *ended);
     for (size_t i = 0; ended && i < searching->count; i++) {
         ended[i].query = searching->askings[i].query;
         ended[i].status = ERR_DEADLINE;
@@ -140,7 +140,7 @@ static int take_answers(struct searching *searching)
 }
 
 /* Whether a query has an answer already, or can get none any more. */
-static bool is_settled(const struct searching *searching, size_t query)
+static bool is_settled(const struct web_searching *searching, size_t query)
 {
     bool running = false;
     for (size_t i = 0; i < searching->count; i++) {
@@ -160,7 +160,7 @@ static void track_ended(void *context, size_t index, size_t done)
 {
     (void)index;
     (void)done;
-    struct searching *searching = context;
+    struct web_searching *searching = context;
     int64_t late_ms = 0;
     for (size_t i = 0; i < searching->request->text_count; i++) {
         int64_t own = route_late_ms(searching->routes[i]);
@@ -173,7 +173,7 @@ static void track_ended(void *context, size_t index, size_t done)
     side_until(searching->side, until_ms && until_ms < late_ms ? until_ms : late_ms);
 }
 
-static int ask_side_by_side(struct searching *searching)
+static int ask_side_by_side(struct web_searching *searching)
 {
     size_t count = searching->count;
     bool in_turn = searching->request->text_count > 1 && route_in_turn(searching->routes[0]);
@@ -204,7 +204,7 @@ static int64_t deadline_of(struct call *call)
 }
 
 /* A way for each query, and the tracks of all of them. */
-static int lay_out(struct searching *searching)
+static int lay_out(struct web_searching *searching)
 {
     const struct search_request *request = searching->request;
     struct breakers *breakers = call_parts(searching->call)->websearch->breakers;
@@ -218,7 +218,7 @@ static int lay_out(struct searching *searching)
         }
         searching->count += route_tracks(searching->routes[i]);
     }
-    struct asking *asking =
+    struct query_track *asking =
         arena_zalloc(call_arena(searching->call), searching->count * sizeof *asking);
     searching->askings = asking;
     for (size_t i = 0; asking && i < request->text_count; i++) {
@@ -231,7 +231,7 @@ static int lay_out(struct searching *searching)
     return searching->askings ? OK : ERR_NOMEM;
 }
 
-static int ask_all(struct searching *searching)
+static int ask_all(struct web_searching *searching)
 {
     int status = lay_out(searching);
     if (status != OK) {
@@ -247,7 +247,7 @@ static int ask_all(struct searching *searching)
 /* ---- what the answers say together ---- */
 
 /* The error of the first query, when all of them failed. */
-static int fail_all(struct call *call, const struct asking *asking)
+static int fail_all(struct call *call, const struct query_track *asking)
 {
     if (asking->status != ERR_FAILED) {
         return asking->status;
@@ -265,7 +265,7 @@ static void add_all(struct remarks *to, const struct remarks *from)
 }
 
 static void add_failure(struct arena *arena, struct remarks *warnings, size_t index,
-                        const struct asking *asking)
+                        const struct query_track *asking)
 {
     const char *words = arena_printf(arena, "queries[%zu] failed: %s", index,
                                      asking->status == ERR_FAILED ? asking->error.message
@@ -276,13 +276,13 @@ static void add_failure(struct arena *arena, struct remarks *warnings, size_t in
 }
 
 /* What one query brought: its rankings, or why it has none. Returns the track to blame. */
-static const struct asking *take_query(struct searching *searching, size_t query,
-                                       struct search_result *result, struct ranking *rankings)
+static const struct query_track *take_query(struct web_searching *searching, size_t query,
+                                            struct search_result *result, struct ranking *rankings)
 {
-    const struct asking *failure = NULL;
+    const struct query_track *failure = NULL;
     size_t before = result->ranking_count;
     for (size_t i = 0; i < searching->count; i++) {
-        const struct asking *asking = &searching->askings[i];
+        const struct query_track *asking = &searching->askings[i];
         const struct provider *provider = asking->answer.provider;
         if (asking->query != query) {
             continue;
@@ -318,11 +318,11 @@ static void cut_out(const struct search_query *query, const struct found *found,
     }
 }
 
-static int put_together(struct searching *searching, struct search_result *result)
+static int put_together(struct web_searching *searching, struct search_result *result)
 {
     const struct search_request *request = searching->request;
     struct arena *arena = call_arena(searching->call);
-    const struct asking *first_failure = NULL;
+    const struct query_track *first_failure = NULL;
     struct ranking *rankings = arena_zalloc(arena, LIMIT_SEARCH_RANKINGS * sizeof *rankings);
     struct found *found;
     size_t count;
@@ -332,7 +332,7 @@ static int put_together(struct searching *searching, struct search_result *resul
     result->rankings = rankings;
     result->merged = plan_merge() > 1;
     for (size_t i = 0; i < request->text_count; i++) {
-        const struct asking *failure = take_query(searching, i, result, rankings);
+        const struct query_track *failure = take_query(searching, i, result, rankings);
         if (failure) {
             first_failure = first_failure ? first_failure : failure;
             add_failure(arena, &result->warnings, i, failure);
@@ -366,7 +366,7 @@ static const char *question_of(struct arena *arena, const struct search_request 
     return question;
 }
 
-static int read_pages(struct searching *searching, struct search_result *result)
+static int read_pages(struct web_searching *searching, struct search_result *result)
 {
     const char *links[LIMIT_SEARCH_RESULTS] = {NULL};
     for (size_t i = 0; i < result->count; i++) {
@@ -389,8 +389,8 @@ static int read_pages(struct searching *searching, struct search_result *result)
                                             &result->pages);
 }
 
-static int run_in(struct searching *searching, struct search_result *result, yyjson_mut_doc *doc,
-                  yyjson_mut_val **object)
+static int run_in(struct web_searching *searching, struct search_result *result,
+                  yyjson_mut_doc *doc, yyjson_mut_val **object)
 {
     int64_t began = clock_now_ms();
     int status = ask_all(searching);
@@ -411,7 +411,7 @@ static int run_in(struct searching *searching, struct search_result *result, yyj
 int search_run(struct call *call, const struct search_request *request, yyjson_mut_doc *doc,
                yyjson_mut_val **object, const char **provider)
 {
-    struct searching searching = {.call = call, .request = request};
+    struct web_searching searching = {.call = call, .request = request};
     struct search_result *result = arena_zalloc(call_arena(call), sizeof *result);
     size_t pages_failed = 0;
     *provider = NULL;

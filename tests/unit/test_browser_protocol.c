@@ -111,7 +111,7 @@ static void routing(void **state)
     channel_set_session(world->channel, "S1");
     channel_send(world->channel, TO_BROWSER, "A.b", NULL, true);
     for (size_t i = 0; i < COUNT(CASES); i++) {
-        struct message message;
+        struct browser_message message;
         print_message("%s\n", CASES[i].said);
         say(world, CASES[i].said);
         assert_int_equal(channel_poll(world->channel, &message), OK);
@@ -150,7 +150,7 @@ static void halves_of_characters(void **state)
     channel_set_session(world->channel, "S");
     for (size_t i = 0; i < COUNT(CASES); i++) {
         char said[256];
-        struct message message;
+        struct browser_message message;
         snprintf(said, sizeof said,
                  "{\"method\":\"A\",\"params\":{\"v\":\"%s\"},"
                  "\"sessionId\":\"S\"}",
@@ -177,7 +177,7 @@ static void pieces(void **state)
             protocol_take(world->protocol, STREAM + at, left < size ? left : size);
         }
         for (const char *wanted = "ABC"; *wanted; wanted++) {
-            struct message message;
+            struct browser_message message;
             assert_int_equal(channel_next(world->call, world->channel, 0, &message), OK);
             assert_non_null(message.doc);
             assert_int_equal(message.method[0], *wanted);
@@ -190,7 +190,7 @@ static void pieces(void **state)
 static void message_that_is_too_long(void **state)
 {
     struct world *world = *state;
-    struct message message;
+    struct browser_message message;
     static char piece[MIB(1)];
     memset(piece, 'x', sizeof piece);
     channel_set_session(world->channel, "S");
@@ -207,7 +207,7 @@ static void message_that_is_too_long(void **state)
 static void flood(void **state)
 {
     struct world *world = *state;
-    struct message message;
+    struct browser_message message;
     channel_set_session(world->channel, "S");
     for (int i = 0; i < LIMIT_BROWSER_EVENTS + 10; i++) {
         say(world, "{\"method\":\"A\",\"sessionId\":\"S\"}");
@@ -249,7 +249,7 @@ static void *close_soon(void *argument)
 static void browser_that_leaves(void **state)
 {
     struct world *world = *state;
-    struct message message;
+    struct browser_message message;
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, close_soon, world->protocol), 0);
     assert_int_equal(channel_next(world->call, world->channel, -1, &message), ERR_CLOSED);
@@ -260,7 +260,7 @@ static void browser_that_leaves(void **state)
 static void cancelled_call(void **state)
 {
     struct world *world = *state;
-    struct message message;
+    struct browser_message message;
     channel_set_session(world->channel, "S");
     say(world, "{\"method\":\"A\",\"sessionId\":\"S\"}");
     call_cancel(world->call);
@@ -376,7 +376,7 @@ static void messages_in_frames(void **state)
                 protocol_take(world->protocol, said.data + at, left < size ? left : size), OK);
         }
         for (const char *wanted = "ABC"; *wanted; wanted++) {
-            struct message message;
+            struct browser_message message;
             assert_int_equal(channel_poll(world->channel, &message), OK);
             assert_non_null(message.doc);
             assert_int_equal(message.method[0], *wanted);

@@ -45,7 +45,7 @@ static struct focus focus_on(struct arena *arena, const struct index_hit *hits, 
 /* The chosen pieces as digits, in the order of the page. */
 static const char *chosen(struct focus *focus, size_t max_chars)
 {
-    struct choice choice = {.focus = focus};
+    struct piece_choice choice = {.focus = focus};
     const char *all = "";
     assert_int_equal(choice_make(&choice, max_chars), OK);
     for (size_t i = 0; i < choice.count; i++) {

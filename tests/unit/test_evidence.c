@@ -111,7 +111,7 @@ static void the_slow_matcher_agrees(void **state)
         enum evidence_grade expected = distance == 0             ? EVIDENCE_EXACT
                                        : distance <= count / 20u ? EVIDENCE_NEAR
                                                                  : EVIDENCE_ABSENT;
-        struct found found;
+        struct found_quote found;
         size_t work = LIMIT_EVIDENCE_WORK;
         assert_int_equal(find_quote(text, strlen(text), words, &work, &found), OK);
         if (found.grade != expected) {
@@ -150,7 +150,7 @@ static void hostile_inputs_come_to_an_end(void **state)
     for (size_t i = 0; i < COUNT(PIECES); i++) {
         char *page = repeated(PIECES[i], i < 2 ? 5000000 - 32 : 500000);
         char *quote = repeated(PIECES[i], 10000);
-        struct found found;
+        struct found_quote found;
         size_t work = LIMIT_EVIDENCE_WORK;
         for (size_t at = 100; at + 100 < 10000; at += 900) {
             memcpy(quote + at, " Xyzzy ", 7); /* a name that the page does not have */

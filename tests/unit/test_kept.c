@@ -35,15 +35,15 @@ static struct kept_key key_of(int page, uint64_t sum)
 
 static void put(const struct kept_key *key, const char *markdown)
 {
-    struct made made = {.html = true,
-                        .document = {.markdown = markdown, .length = strlen(markdown)}};
+    struct made_document made = {.html = true,
+                                 .document = {.markdown = markdown, .length = strlen(markdown)}};
     kept_put(kept, key, &made);
 }
 
 /* The text that is kept for a key; NULL: none. */
 static const char *find(const struct kept_key *key)
 {
-    struct made made;
+    struct made_document made;
     return kept_find(kept, key, arena, &made) ? made.document.markdown : NULL;
 }
 
@@ -53,15 +53,15 @@ static void gives_a_copy_of_everything(void **state)
     char text[] = "a text", title[] = "a title", what[] = "menu", heading[] = "a heading";
     struct omitted_part part = {
         .what = what, .chars = 7, .headings = {heading}, .heading_count = 1};
-    struct made found, made = {.html = true,
-                               .shell = true,
-                               .length = 3,
-                               .document = {.markdown = text,
-                                            .length = 6,
-                                            .title = title,
-                                            .cut = true,
-                                            .encoding_guessed = true,
-                                            .omitted = {&part, 1}}};
+    struct made_document found, made = {.html = true,
+                                        .shell = true,
+                                        .length = 3,
+                                        .document = {.markdown = text,
+                                                     .length = 6,
+                                                     .title = title,
+                                                     .cut = true,
+                                                     .encoding_guessed = true,
+                                                     .omitted = {&part, 1}}};
     struct kept_key key = key_of(1, 7);
     assert_false(kept_find(kept, &key, arena, &found));
     kept_put(kept, &key, &made);
@@ -158,9 +158,9 @@ static void *take_part(void *context)
     struct arena *own = arena_new(MIB(1));
     for (uint64_t i = 1; i <= 500; i++) {
         char text[CACHE_KEY_SIZE + 32];
-        struct made found;
+        struct made_document found;
         struct kept_key key = key_of((int)(i % 40), i % 3 + 1);
-        struct made made = {.document = {.markdown = text}};
+        struct made_document made = {.document = {.markdown = text}};
         snprintf(text, sizeof text, "%s %d", key.mark.key, (int)key.mark.sum);
         made.document.length = strlen(text);
         kept_put(kept, &key, &made);

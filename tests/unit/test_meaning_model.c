@@ -363,7 +363,7 @@ static void test_damage(void **state)
 {
     (void)state;
     struct content tiny = read_tiny();
-    struct model *model = NULL;
+    struct embedding_model *model = NULL;
     char problem[128];
     for (size_t i = 0; i < tiny.length; i += i < 600 ? 1 : 37) {
         tiny.data[i] ^= 0x40;
@@ -410,7 +410,7 @@ static void test_gentle_weights(void **state)
 static void test_opening(void **state)
 {
     (void)state;
-    struct model *model = NULL;
+    struct embedding_model *model = NULL;
     char problem[256];
     assert_int_equal(model_open("/proc/nonexistent", &model, problem, sizeof problem),
                      ERR_NOTFOUND);
@@ -424,7 +424,7 @@ static void test_a_file_that_is_cut(void **state)
 {
     (void)state;
     struct content tiny = read_tiny();
-    struct model *model = NULL;
+    struct embedding_model *model = NULL;
     char problem[256];
     char path[] = "/tmp/forage-model-XXXXXX";
     float vector[MODEL_DIMENSIONS];
@@ -462,7 +462,7 @@ static float cosine(const float *a, const float *b, size_t count)
 static void test_vectors(void **state)
 {
     (void)state;
-    struct model *model = NULL;
+    struct embedding_model *model = NULL;
     char problem[256];
     float vector[MODEL_DIMENSIONS];
     float other[MODEL_DIMENSIONS];

@@ -27,7 +27,7 @@ struct read_page {
     struct page page;
 };
 
-static struct read_page read_page(const char *html, const struct model *model)
+static struct read_page read_page(const char *html, const struct chooser_model *model)
 {
     struct read_page read = {.arena = arena_new(MIB(64))};
     assert_non_null(read.arena);
@@ -112,7 +112,7 @@ static void walks_trees(void **state)
          {40, INT16_MAX, INT16_MAX, INT16_MAX, INT16_MAX, INT16_MAX},
          {0, 5}},
     };
-    static const struct model MODEL = {TREES, COUNT(TREES), -2};
+    static const struct chooser_model MODEL = {TREES, COUNT(TREES), -2};
     struct read_page read = read_page("<body><p>Short</p><p>" TEXT "</p><p><a href='/'>Far</a></p>"
                                       "<p><a href='/'>A somewhat longer link</a></p>",
                                       NULL);
@@ -137,7 +137,7 @@ static void loses_no_part_of_the_text(void **state)
         {FEATURE_PROSE, FEATURE_PROSE, FEATURE_PROSE, FEATURE_PROSE, FEATURE_PROSE, FEATURE_PROSE},
         {0, INT16_MAX, INT16_MAX, INT16_MAX, INT16_MAX, INT16_MAX},
         {-9000, 9000}};
-    static const struct model MODEL = {&TREE, 1, 0};
+    static const struct chooser_model MODEL = {&TREE, 1, 0};
     static const char TABLE[] = "<div class='wide'><table><tr><th>Boat<th>Fare<tr><td>Ann<td>four"
                                 "<tr><td>Bea<td>five</table></div>";
     static const struct {

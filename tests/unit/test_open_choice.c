@@ -76,7 +76,7 @@ static void searches_find_their_sources(void **state)
     for (size_t i = 0; i < COUNT(CASES); i++) {
         struct search_query query = {
             .text = CASES[i].text, .language = CASES[i].language, .type = CASES[i].type};
-        struct choice choices[LIMIT_SEARCH_PROVIDERS];
+        struct source_choice choices[LIMIT_SEARCH_PROVIDERS];
         size_t count = choose_sources(&query, choices);
         for (size_t j = 0; j < SHOWN && CASES[i].first[j]; j++) {
             if (j >= count || strcmp(choices[j].name, CASES[i].first[j]) != 0) {
@@ -91,7 +91,7 @@ static bool is_among(const char *text, const char *language, enum search_type ty
                      const char *name)
 {
     struct search_query query = {.text = text, .language = language, .type = type};
-    struct choice choices[LIMIT_SEARCH_PROVIDERS];
+    struct source_choice choices[LIMIT_SEARCH_PROVIDERS];
     size_t count = choose_sources(&query, choices);
     for (size_t i = 0; i < count; i++) {
         if (strcmp(choices[i].name, name) == 0) {
@@ -118,7 +118,7 @@ static void the_last_resort_is_last(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(CASES); i++) {
         struct search_query query = {.text = CASES[i].text, .type = SEARCH_WEB};
-        struct choice choices[LIMIT_SEARCH_PROVIDERS];
+        struct source_choice choices[LIMIT_SEARCH_PROVIDERS];
         size_t count = choose_sources(&query, choices);
         assert_string_equal(choices[count - 1].name, "duckduckgo");
         for (size_t j = 0; j < count; j++) {
@@ -133,7 +133,7 @@ static void a_source_of_another_type_is_asked_for_its_own(void **state)
 {
     (void)state;
     struct search_query query = {.text = "10.1038/nature14539", .type = SEARCH_WEB};
-    struct choice choices[LIMIT_SEARCH_PROVIDERS];
+    struct source_choice choices[LIMIT_SEARCH_PROVIDERS];
     assert_true(choose_sources(&query, choices) > 2);
     assert_int_equal(choices[0].type, SEARCH_SCHOLAR);
     assert_int_equal(choices[2].type, SEARCH_WEB);

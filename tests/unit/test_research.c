@@ -447,7 +447,7 @@ static void every_failure_has_its_code(void **state)
         {&WORKER_GEMINI, {.exit_code = 41, .errors = "noise"}, CODE_AUTH_ERROR},
     };
     for (size_t i = 0; i < COUNT(ROWS); i++) {
-        const struct failure *failure = failure_find(ROWS[i].worker, &ROWS[i].signs);
+        const struct research_failure *failure = failure_find(ROWS[i].worker, &ROWS[i].signs);
         if (strcmp(failure->code, ROWS[i].code) != 0) {
             fail_msg("row %zu: %s, not %s", i, failure->code, ROWS[i].code);
         }
@@ -457,7 +457,7 @@ static void every_failure_has_its_code(void **state)
     struct failure_signs signs = {.exit_code = 41, .errors = "Please set an Auth method in x"};
     assert_string_equal(failure_find(&WORKER_GEMINI, &signs)->code, CODE_AUTH_ERROR);
     signs.errors = "Invalid auth method selected.\n";
-    const struct failure *failure = failure_find(&WORKER_GEMINI, &signs);
+    const struct research_failure *failure = failure_find(&WORKER_GEMINI, &signs);
     assert_non_null(strstr(failure->message, "GOOGLE_GEMINI_BASE_URL"));
     assert_string_equal(failure->code, CODE_CONFIG_ERROR);
     assert_null(failure_of_words(NULL));

@@ -14,7 +14,7 @@
 
 /* A user without a database: connections and transactions come about by themselves. */
 struct store {
-    struct writer *writer;
+    struct db_writer *writer;
     int resting; /* an event: the thread rests */
     int posted;  /* an event: the test has handed a job over, so the rest may end */
     int written; /* an event */

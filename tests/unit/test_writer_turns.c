@@ -22,7 +22,7 @@ struct letter {
 };
 
 struct world {
-    struct writer *writer;
+    struct db_writer *writer;
     char written[64];
     atomic_bool held; /* the first transaction does not end */
 };

@@ -74,13 +74,13 @@ const char *page_kind_name(enum page_kind kind)
 /* A page with less text than this may be an empty shell: the text is elsewhere, or nowhere. */
 enum { LITTLE_TEXT = 400, SHELL_TEXT = 80 };
 
-struct choice {
+struct content_choice {
     struct stats stats;
     uint32_t root;
     enum page_kind kind;
 };
 
-static void choose_with(struct choice *choice, const struct profile *profile)
+static void choose_with(struct content_choice *choice, const struct profile *profile)
 {
     struct stats *stats = &choice->stats;
     clean_boilerplate(stats, profile);
@@ -88,7 +88,7 @@ static void choose_with(struct choice *choice, const struct profile *profile)
     clean_content(stats, profile, choice->root);
 }
 
-static int choose_once(struct page *page, struct choice *choice, enum stats_reach reach)
+static int choose_once(struct page *page, struct content_choice *choice, enum stats_reach reach)
 {
     int status = stats_collect(page, &choice->stats, reach);
     if (status != OK) {
@@ -101,7 +101,7 @@ static int choose_once(struct page *page, struct choice *choice, enum stats_reac
     return OK;
 }
 
-static int choose_loosely(struct page *page, struct choice *choice)
+static int choose_loosely(struct page *page, struct content_choice *choice)
 {
     int status = stats_collect(page, &choice->stats, REACH_SHOWN);
     if (status != OK) {
@@ -112,12 +112,12 @@ static int choose_loosely(struct page *page, struct choice *choice)
     return OK;
 }
 
-static uint32_t text_of(const struct choice *choice)
+static uint32_t text_of(const struct content_choice *choice)
 {
     return choice->stats.elements[choice->root].all.text;
 }
 
-static bool has_scripts(const struct choice *choice)
+static bool has_scripts(const struct content_choice *choice)
 {
     if (choice->stats.scripts > 0) {
         return true;
@@ -132,13 +132,13 @@ static bool has_scripts(const struct choice *choice)
 }
 
 /* A few words and scripts that would fetch the rest: nothing on it is content. */
-static bool is_shell(const struct choice *choice)
+static bool is_shell(const struct content_choice *choice)
 {
     const struct measures *all = &choice->stats.elements[choice->root].all;
     return all->text < SHELL_TEXT && all->prose == 0 && has_scripts(choice);
 }
 
-static int set_roots(struct page *page, const struct choice *choice, uint32_t lead)
+static int set_roots(struct page *page, const struct content_choice *choice, uint32_t lead)
 {
     const struct element *elements = choice->stats.elements;
     page->roots = arena_alloc(page->arena, 2 * sizeof *page->roots);
@@ -154,7 +154,7 @@ static int set_roots(struct page *page, const struct choice *choice, uint32_t le
 
 /* A page may be hidden until a script has run, but not beside what a reader sees already: that
  * would be text for nobody's eyes. */
-static enum stats_reach reach_beyond(const struct choice *choice)
+static enum stats_reach reach_beyond(const struct content_choice *choice)
 {
     if (text_of(choice) < SHELL_TEXT) {
         return REACH_CLOSED;
@@ -164,7 +164,7 @@ static enum stats_reach reach_beyond(const struct choice *choice)
 
 /* Tries what else may be the content where little is left. What does not hold much more was not it.
  */
-static int look_further(struct page *page, struct choice *choice)
+static int look_further(struct page *page, struct content_choice *choice)
 {
     uint32_t before = text_of(choice);
     enum stats_reach reach = reach_beyond(choice);
@@ -185,7 +185,7 @@ static int look_further(struct page *page, struct choice *choice)
 
 int choose_content(struct page *page)
 {
-    struct choice choice;
+    struct content_choice choice;
     int status = choose_once(page, &choice, REACH_SHOWN);
     if (status == OK && text_of(&choice) < LITTLE_TEXT) {
         status = look_further(page, &choice);

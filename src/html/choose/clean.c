@@ -351,17 +351,17 @@ static uint32_t weighed_hints(const struct stats *stats, uint32_t number, uint32
 
 /* How much text the elements of one shape hold together: what would be dropped from every entry of
  * a list, a little each time. Shapes that share a place are taken for one. */
-struct tally {
+struct shape_tally {
     uint32_t text[512];
 };
 
-static uint32_t *tally_of(struct tally *tally, const struct element *element)
+static uint32_t *tally_of(struct shape_tally *tally, const struct element *element)
 {
     return &tally->text[(element->shape ^ element->shape >> 16) % 512];
 }
 
 static void count_hinted(const struct stats *stats, const struct profile *profile, uint32_t main,
-                         struct tally *tally)
+                         struct shape_tally *tally)
 {
     for (uint32_t i = 1; i < stats->count;) {
         const struct element *element = &stats->elements[i];
@@ -376,7 +376,7 @@ static void count_hinted(const struct stats *stats, const struct profile *profil
 
 /* On pages of lists, names that are on much of the text altogether are on the entries. */
 static bool is_entry_part(const struct stats *stats, const struct element *element,
-                          struct tally *tally)
+                          struct shape_tally *tally)
 {
     return (uint64_t)*tally_of(tally, element) * 100 >
            (uint64_t)stats->elements[0].all.text * ENTRY_PERCENT;
@@ -390,7 +390,7 @@ static bool holds_page(const struct element *element)
 
 void clean_boilerplate(struct stats *stats, const struct profile *profile)
 {
-    struct tally tally = {{0}};
+    struct shape_tally tally = {{0}};
     uint32_t main = sections_main(stats);
     if (profile->list_percent == 0) {
         count_hinted(stats, profile, main, &tally);

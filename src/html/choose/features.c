@@ -42,7 +42,7 @@ static void put_itself(const struct units *units, uint32_t number, int16_t *row)
 {
     const struct unit *unit = &units->list[number];
     const struct element *host = &units->elements[unit->host];
-    struct sums sums = sums_of(units, unit->host);
+    struct element_sums sums = sums_of(units, unit->host);
     put(row, FEATURE_LETTERS, unit->letters);
     put(row, FEATURE_LINK_SHARE, percent(unit->link_letters, unit->letters));
     put(row, FEATURE_LINKS, sums.links);
@@ -95,11 +95,11 @@ static void put_around(const struct units *units, uint32_t number, int16_t *row)
     const struct unit *unit = &units->list[number];
     uint32_t alike = 0, parent_alike = 0, upper_alike = 0;
     uint32_t parent = climb(units, unit->host, unit->letters, &alike);
-    struct sums inner = sums_of(units, parent);
+    struct element_sums inner = sums_of(units, parent);
     uint32_t upper = climb(units, parent, inner.text, &parent_alike);
-    struct sums outer = sums_of(units, upper);
+    struct element_sums outer = sums_of(units, upper);
     uint32_t section = climb(units, parent, 3 * unit->letters + SECTION_MORE, &upper_alike);
-    struct sums around = sums_of(units, section);
+    struct element_sums around = sums_of(units, section);
     put(row, FEATURE_DEPTH, units->elements[unit->host].depth);
     put(row, FEATURE_ALIKE, alike);
     put(row, FEATURE_PARENT_TEXT, inner.text);
@@ -174,7 +174,7 @@ static void put_verdict(const struct units *units, uint32_t number, uint32_t roo
 {
     const struct unit *unit = &units->list[number];
     uint32_t common;
-    struct sums sums = {0};
+    struct element_sums sums = {0};
     if (unit->marked != 0) {
         sums = sums_of(units, unit->marked - 1);
     }
@@ -280,7 +280,7 @@ static void put_likes(const struct units *units)
 
 static void put_page(const struct units *units, enum page_kind kind, int16_t *row)
 {
-    const struct sums *page = &units->page;
+    const struct element_sums *page = &units->page;
     put(row, FEATURE_PAGE_KIND, kind);
     put(row, FEATURE_PAGE_TEXT, page->text / 10);
     put(row, FEATURE_PAGE_PROSE_SHARE, percent(page->prose, page->text));

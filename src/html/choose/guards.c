@@ -130,13 +130,13 @@ static void take_back(struct stats *stats, uint32_t number)
 }
 
 /* The first and the last element below the root with sentences that stay. */
-struct reach {
+struct content_reach {
     uint32_t first, last;
 };
 
-static struct reach reach_of(const struct stats *stats, uint32_t root)
+static struct content_reach reach_of(const struct stats *stats, uint32_t root)
 {
-    struct reach reach = {UINT32_MAX, 0};
+    struct content_reach reach = {UINT32_MAX, 0};
     for (uint32_t i = root; i < stats->elements[root].end; i++) {
         if (!stats->elements[i].dropped && stats->elements[i].own.prose > 0) {
             reach.first = reach.first == UINT32_MAX ? i : reach.first;
@@ -147,7 +147,7 @@ static struct reach reach_of(const struct stats *stats, uint32_t root)
 }
 
 /* A table of data in the midst of the text, unless its name tells what else it is. */
-static bool is_table_of_text(const struct stats *stats, uint32_t number, struct reach text)
+static bool is_table_of_text(const struct stats *stats, uint32_t number, struct content_reach text)
 {
     const struct element *element = &stats->elements[number];
     return text.first < number && text.last >= element->end &&
@@ -156,7 +156,7 @@ static bool is_table_of_text(const struct stats *stats, uint32_t number, struct 
 
 void guard_text(struct stats *stats, uint32_t root)
 {
-    struct reach text = reach_of(stats, root);
+    struct content_reach text = reach_of(stats, root);
     for (uint32_t i = root; i < stats->elements[root].end;) {
         lxb_dom_node_t *node = stats->elements[i].node;
         bool dropped = (node_marks(node) & NODE_DROPPED) != 0;

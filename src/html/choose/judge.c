@@ -104,11 +104,11 @@ static bool is_named(const struct judging *judging, uint32_t number)
     return unit_is_near(judging->units, number, SELDOM_CONTENT, SMALL_PERCENT);
 }
 
-enum verdict { DROPPED, KEPT, OPEN };
+enum unit_verdict { DROPPED, KEPT, OPEN };
 
 /* What is known of a unit without the model. What the rules dropped stays dropped, and what they
  * left outside of their frame comes in only where nothing but its place speaks against it. */
-static enum verdict verdict_of(const struct judging *judging, uint32_t number)
+static enum unit_verdict verdict_of(const struct judging *judging, uint32_t number)
 {
     const struct unit *unit = &judging->units->list[number];
     if (kept_by_rules(judging, unit)) {
@@ -122,7 +122,7 @@ static void open_units(struct judging *judging)
 {
     struct units *units = judging->units;
     for (uint32_t i = 0; i < units->count; i++) {
-        enum verdict verdict = verdict_of(judging, i);
+        enum unit_verdict verdict = verdict_of(judging, i);
         judging->kept[i] = verdict == KEPT;
         if (verdict == OPEN || judging->stats->page->learning) {
             units->list[i].row = ++units->row_count;
@@ -323,7 +323,7 @@ static bool find_ends(struct judging *judging)
 }
 
 /* Sets `kept` of each unit; whether to go by it is in `heeded`. */
-static int decide(struct judging *judging, const struct model *model, bool *heeded)
+static int decide(struct judging *judging, const struct chooser_model *model, bool *heeded)
 {
     struct units *units = judging->units;
     struct arena *arena = judging->stats->page->arena;
@@ -352,7 +352,7 @@ static int decide(struct judging *judging, const struct model *model, bool *heed
 int judge_units(struct stats *stats, enum page_kind kind, uint32_t *root)
 {
     struct page *page = stats->page;
-    const struct model *model = page->model ? page->model : &page_model;
+    const struct chooser_model *model = page->model ? page->model : &page_model;
     bool heeded = model->count > 0 && kind != PAGE_DOCUMENTATION;
     if (!heeded && !page->learning) {
         return OK;

@@ -150,7 +150,7 @@ static void add_address(struct points *points, const char *url)
 /* ---- the text ---- */
 
 /* What is counted over the whole page. */
-struct shape {
+struct page_shape {
     uint32_t talk;       /* prose in the outermost comments and posts */
     uint32_t posts;      /* blocks that are named like posts and hold text */
     uint32_t post_items; /* microdata says so */
@@ -178,7 +178,7 @@ static bool is_entry(const struct element *element)
 }
 
 /* The rows among the children of one element. */
-static void find_rows(const struct stats *stats, uint32_t parent, struct shape *shape)
+static void find_rows(const struct stats *stats, uint32_t parent, struct page_shape *shape)
 {
     uint32_t count = 0, text = 0, links = 0, prices = 0, last = 0;
     for (uint32_t i = parent + 1; i < stats->elements[parent].end; i = stats->elements[i].end) {
@@ -211,9 +211,9 @@ static bool is_permalink(const struct element *element)
     return href && href[0] == '#' && href[1];
 }
 
-static struct shape shape_of(const struct stats *stats)
+static struct page_shape shape_of(const struct stats *stats)
 {
-    struct shape shape = {0};
+    struct page_shape shape = {0};
     uint32_t talk_end = 0;
     for (uint32_t i = 1; i < stats->count; i++) {
         const struct element *element = &stats->elements[i];
@@ -265,7 +265,7 @@ static void add_item_type(struct points *points, const struct stats *stats, uint
 static void add_shape(struct points *points, const struct stats *stats)
 {
     const struct measures *all = &stats->elements[0].all;
-    struct shape shape = shape_of(stats);
+    struct page_shape shape = shape_of(stats);
     int *of = points->of;
     add_item_type(points, stats, shape.text_at);
     if (shape.body_property) {

@@ -3,7 +3,7 @@
 
 typedef int16_t lanes_of_numbers __attribute__((vector_size(LANES * sizeof(int16_t)), aligned(2)));
 
-void model_score(const struct model *model, const struct units *units, int32_t *scores)
+void model_score(const struct chooser_model *model, const struct units *units, int32_t *scores)
 {
     for (uint32_t first = 0; first < units->row_count; first += LANES) {
         const lanes_of_numbers *features =

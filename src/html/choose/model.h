@@ -15,14 +15,14 @@ struct model_tree {
     int16_t leaves[MODEL_LEAVES];
 };
 
-struct model {
+struct chooser_model {
     const struct model_tree *trees;
     uint32_t count;
     int32_t start; /* of a score */
 };
 
 /* The one of data/page-model.txt, which scripts/model.py makes C of. */
-extern const struct model page_model;
+extern const struct chooser_model page_model;
 
 /* How many scores model_score() writes: one for each row, and the last tile is full. */
 static inline size_t model_room(const struct units *units)
@@ -32,6 +32,6 @@ static inline size_t model_room(const struct units *units)
 
 /* A score for each row of features: at 0, it is as likely content as not; each 1000 more multiply
  * the odds by e. */
-void model_score(const struct model *model, const struct units *units, int32_t *scores);
+void model_score(const struct chooser_model *model, const struct units *units, int32_t *scores);
 
 #endif

@@ -15,7 +15,7 @@ enum {
     MOST_TIMES = 2, /* when it was written, and when it was answered; its title, and another */
 };
 
-struct finding {
+struct review_search {
     struct stats *stats;
     lxb_dom_attr_id_t type, property;
     uint32_t *numbers; /* of the elements that are reviews */
@@ -53,7 +53,7 @@ static bool is_schema(const char *type, const char *word)
     return slash && strcmp(slash + 1, word) == 0;
 }
 
-static bool is_typed(const struct finding *finding, uint32_t number)
+static bool is_typed(const struct review_search *finding, uint32_t number)
 {
     const lxb_dom_node_t *node = finding->stats->elements[number].node;
     const char *type = dom_known_attr(node, finding->type);
@@ -70,7 +70,7 @@ static bool is_like(const struct element *one, const struct element *other)
 
 /* Whether it is one of several in a row that are called reviews. Shops that are built as blogs call
  * them comments, inside of what is called reviews. */
-static bool is_called_review(const struct finding *finding, uint32_t number)
+static bool is_called_review(const struct review_search *finding, uint32_t number)
 {
     const struct element *elements = finding->stats->elements;
     const struct element *element = &elements[number];
@@ -86,7 +86,7 @@ static bool is_called_review(const struct finding *finding, uint32_t number)
     return named && element_has(element, FLAG_BLOCK) && (follows || leads);
 }
 
-static bool is_review(const struct finding *finding, uint32_t number, bool typed)
+static bool is_review(const struct review_search *finding, uint32_t number, bool typed)
 {
     const struct element *element = &finding->stats->elements[number];
     if (element_has(element, FLAG_HOLDS_TITLE) ||
@@ -102,7 +102,7 @@ static bool is_review(const struct finding *finding, uint32_t number, bool typed
 
 /* The reviews of one look, in the order of the page. A page has rows of several sorts: the one with
  * the most sentences counts. */
-static void gather(struct finding *finding, bool typed)
+static void gather(struct review_search *finding, bool typed)
 {
     const struct stats *stats = finding->stats;
     uint32_t best = 0, most = 0, prose = 0, first = 0;
@@ -171,7 +171,7 @@ static uint32_t heading_of(const struct stats *stats, uint32_t review)
 int reviews_find(struct stats *stats)
 {
     struct page *page = stats->page;
-    struct finding finding = {
+    struct review_search finding = {
         .stats = stats,
         .type = dom_attr_number(page, "itemtype"),
         .property = dom_attr_number(page, "itemprop"),

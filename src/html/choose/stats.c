@@ -58,7 +58,7 @@ static const uint8_t LETTER_CLASSES[256] = {
 /* ---- attributes ---- */
 
 /* Names that lexbor does not know have numbers of their own in each document. */
-struct attribute_names {
+struct stats_attributes {
     lxb_dom_attr_id_t role, itemprop, itemtype, expanded, controls;
 };
 
@@ -76,7 +76,7 @@ static uint16_t property_flags(const lxb_char_t *value, size_t length)
 }
 
 static void read_attributes(struct element *element, const struct page *page,
-                            const struct attribute_names *names)
+                            const struct stats_attributes *names)
 {
     const lxb_dom_element_t *dom = lxb_dom_interface_element(element->node);
     for (const lxb_dom_attr_t *attr = dom->first_attr; attr; attr = attr->next) {
@@ -416,9 +416,9 @@ static bool waits_for_click(const struct page *page, lxb_dom_node_t *node)
            ((hints & HINT_PANEL) != 0 || follows_control(node));
 }
 
-struct walk {
+struct stats_walk {
     struct stats *stats;
-    struct attribute_names names;
+    struct stats_attributes names;
     size_t room;
     uint32_t at; /* the innermost open element */
     enum stats_reach reach;
@@ -437,7 +437,7 @@ static bool holds_landmark(lxb_dom_node_t *root)
 
 /* Whether what is hidden may be shown yet. Where nothing else is, even what is moved off the screen
  * may slide in, when it is the page. */
-static bool is_within_reach(const struct walk *walk, lxb_dom_node_t *node)
+static bool is_within_reach(const struct stats_walk *walk, lxb_dom_node_t *node)
 {
     if ((node_marks(node) & NODE_UNREADABLE) != 0) {
         return walk->reach == REACH_CLOSED && holds_landmark(node);
@@ -446,7 +446,7 @@ static bool is_within_reach(const struct walk *walk, lxb_dom_node_t *node)
            waits_for_script(node) || (walk->reach == REACH_LANDMARKS && holds_landmark(node));
 }
 
-static bool is_skipped(const struct walk *walk, lxb_dom_node_t *node)
+static bool is_skipped(const struct stats_walk *walk, lxb_dom_node_t *node)
 {
     if (node->ns == LXB_NS_SVG) {
         return true;
@@ -468,7 +468,7 @@ static bool is_skipped(const struct walk *walk, lxb_dom_node_t *node)
 }
 
 /* Visits one node; whether to go below it is in `enter`. */
-static int visit(struct walk *walk, lxb_dom_node_t *node, bool *enter)
+static int visit(struct stats_walk *walk, lxb_dom_node_t *node, bool *enter)
 {
     struct stats *stats = walk->stats;
     *enter = false;
@@ -499,7 +499,7 @@ static int visit(struct walk *walk, lxb_dom_node_t *node, bool *enter)
 
 /* From a node whose subtree is done to the next one in document order; NULL at the end of the body.
  */
-static lxb_dom_node_t *leave(struct walk *walk, lxb_dom_node_t *node)
+static lxb_dom_node_t *leave(struct stats_walk *walk, lxb_dom_node_t *node)
 {
     struct stats *stats = walk->stats;
     for (;;) {
@@ -520,7 +520,7 @@ static lxb_dom_node_t *leave(struct walk *walk, lxb_dom_node_t *node)
 int stats_collect(struct page *page, struct stats *stats, enum stats_reach reach)
 {
     *stats = (struct stats){.page = page};
-    struct walk walk = {
+    struct stats_walk walk = {
         .stats = stats,
         .names = {.role = dom_attr_number(page, "role"),
                   .itemprop = dom_attr_number(page, "itemprop"),

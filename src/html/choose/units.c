@@ -13,7 +13,7 @@ enum {
 
 static void sum_up(struct units *units)
 {
-    struct sums sums = {0};
+    struct element_sums sums = {0};
     for (uint32_t i = 0; i < units->stats->count; i++) {
         const struct element *element = &units->elements[i];
         const struct measures *own = &element->own;
@@ -39,7 +39,7 @@ static void sum_up(struct units *units)
 /* ---- units ---- */
 
 /* What is known of elements until their units are listed. */
-struct listing {
+struct unit_listing {
     struct units *units;
     uint32_t *longest;  /* the letters of the longest block in an element */
     uint32_t *gathered; /* the list or table that is decided as one, plus one */
@@ -48,7 +48,7 @@ struct listing {
 
 /* Lists of short items, and tables that are not there for the layout, are content or not as a
  * whole. */
-static bool is_gathered(const struct listing *listing, uint32_t number)
+static bool is_gathered(const struct unit_listing *listing, uint32_t number)
 {
     const struct units *units = listing->units;
     const struct element *element = &units->elements[number];
@@ -57,7 +57,7 @@ static bool is_gathered(const struct listing *listing, uint32_t number)
     if (!list && element->tag != LXB_TAG_TABLE) {
         return false;
     }
-    struct sums sums = sums_of(units, number);
+    struct element_sums sums = sums_of(units, number);
     if (sums.headings > 0 || sums.forms > 0) {
         return false;
     }
@@ -68,7 +68,7 @@ static bool is_gathered(const struct listing *listing, uint32_t number)
 }
 
 /* What every element is told by those around it and by those in it. */
-static void look_around(const struct listing *listing)
+static void look_around(const struct unit_listing *listing)
 {
     struct units *units = listing->units;
     const struct element *elements = units->elements;
@@ -152,7 +152,7 @@ static void add_block(struct unit *unit, const struct element *block)
 }
 
 /* The rules may have dropped a part of a list: that is a unit of its own. */
-static void list_units(const struct listing *listing)
+static void list_units(const struct unit_listing *listing)
 {
     struct units *units = listing->units;
     uint32_t open = 0, parts[2] = {0, 0};
@@ -202,10 +202,10 @@ int units_collect(const struct stats *stats, struct units *units)
     }
     units->of = numbers;
     units->first = numbers + count;
-    struct listing listing = {.units = units,
-                              .longest = numbers + 2 * count,
-                              .gathered = numbers + 3 * count,
-                              .marked = numbers + 4 * count};
+    struct unit_listing listing = {.units = units,
+                                   .longest = numbers + 2 * count,
+                                   .gathered = numbers + 3 * count,
+                                   .marked = numbers + 4 * count};
     sum_up(units);
     look_around(&listing);
     list_units(&listing);

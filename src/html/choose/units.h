@@ -33,7 +33,7 @@ enum unit_tag {
 };
 
 /* What elements hold, dropped or not. */
-struct sums {
+struct element_sums {
     uint32_t text, link_text, prose, links, headings, images, prices, times;
     uint32_t tables, heads, forms;
 };
@@ -45,11 +45,11 @@ struct units {
     uint32_t *first; /* of each element, how many units come before it; at the end, all */
     const struct stats *stats;
     const struct element *elements;
-    struct sums *until; /* of all elements before one, and of all at the end */
-    uint32_t *row;      /* the first of its siblings of one shape in a row, */
-    uint32_t *alike;    /* and how many they are */
-    uint32_t *groups;   /* the names that it has, a bit for each feature from NEAR_NAVIGATION */
-    struct sums page;
+    struct element_sums *until; /* of all elements before one, and of all at the end */
+    uint32_t *row;              /* the first of its siblings of one shape in a row, */
+    uint32_t *alike;            /* and how many they are */
+    uint32_t *groups; /* the names that it has, a bit for each feature from NEAR_NAVIGATION */
+    struct element_sums page;
     uint32_t code, articles, titles; /* of the page, too */
     uint32_t densest;                /* the element with the most prose directly in it */
     int16_t *features;               /* see features.h */
@@ -64,11 +64,11 @@ MUST_CHECK int units_relate(struct units *units);
  * the names. */
 bool unit_is_near(const struct units *units, uint32_t number, uint32_t groups, int below);
 
-static inline struct sums sums_of(const struct units *units, uint32_t number)
+static inline struct element_sums sums_of(const struct units *units, uint32_t number)
 {
-    const struct sums *from = &units->until[number];
-    const struct sums *to = &units->until[units->elements[number].end];
-    return (struct sums){
+    const struct element_sums *from = &units->until[number];
+    const struct element_sums *to = &units->until[units->elements[number].end];
+    return (struct element_sums){
         .text = to->text - from->text,
         .link_text = to->link_text - from->link_text,
         .prose = to->prose - from->prose,

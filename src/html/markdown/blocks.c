@@ -57,7 +57,7 @@ void write_heading(struct writer *writer, lxb_dom_node_t *node)
     size_t outer = writer->format_count;
     aside_begin(writer, &aside, MODE_LINE);
     /* A card that is one link: its heading carries the link. */
-    struct format *link = outer ? &writer->formats[outer - 1] : NULL;
+    struct inline_format *link = outer ? &writer->formats[outer - 1] : NULL;
     bool linked = link && link->kind == FORMAT_LINK && !link->over && !link->written;
     if (linked) {
         format_open(writer, FORMAT_LINK, link->url);

@@ -84,7 +84,7 @@ static bool is_no_code(lxb_dom_node_t *node)
 
 /* ---- gathering ---- */
 
-struct gathering {
+struct code_text {
     struct buf text;
     bool line_over; /* a line ended without its break */
 };
@@ -105,7 +105,7 @@ static bool is_line(const lxb_dom_node_t *node)
            (tag == LXB_TAG_SPAN && dom_attr(node, "data-line") != NULL);
 }
 
-static void put_code(struct gathering *gathering, const char *text, size_t length)
+static void put_code(struct code_text *gathering, const char *text, size_t length)
 {
     if (gathering->line_over && length) {
         if (*text != '\n') {
@@ -139,7 +139,7 @@ static void put_code(struct gathering *gathering, const char *text, size_t lengt
     }
 }
 
-static void gather(struct gathering *gathering, lxb_dom_node_t *node)
+static void gather(struct code_text *gathering, lxb_dom_node_t *node)
 {
     if (dom_is_text(node)) {
         size_t length;
@@ -373,7 +373,7 @@ static const char *inner_label(lxb_dom_node_t *node, const lxb_dom_node_t *code)
 
 void write_code_block(struct writer *writer, lxb_dom_node_t *node)
 {
-    struct gathering gathering = {.line_over = false};
+    struct code_text gathering = {.line_over = false};
     lxb_dom_node_t *code = innermost(node);
     buf_init(&gathering.text, LIMIT_MARKDOWN_BYTES);
     for (lxb_dom_node_t *child = code->first_child; child; child = child->next) {
@@ -482,7 +482,7 @@ bool code_is_block(lxb_dom_node_t *node)
 
 void write_code_span(struct writer *writer, lxb_dom_node_t *node)
 {
-    struct gathering gathering = {.line_over = false};
+    struct code_text gathering = {.line_over = false};
     buf_init(&gathering.text, LIMIT_MARKDOWN_BYTES);
     for (lxb_dom_node_t *child = node->first_child; child; child = child->next) {
         gather(&gathering, child);

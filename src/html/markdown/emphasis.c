@@ -69,7 +69,7 @@ static bool is_inside_same(const struct writer *writer, size_t index)
     return false;
 }
 
-static void open_delimiter(struct writer *writer, struct format *format)
+static void open_delimiter(struct writer *writer, struct inline_format *format)
 {
     const char *open = MARKERS[format->kind].open;
     bool continues = writer->closed_at && writer->closed_at == writer->line.length &&
@@ -102,7 +102,7 @@ static void open_link(struct writer *writer)
 void format_begin(struct writer *writer)
 {
     for (size_t i = writer->format_base; i < writer->format_count; i++) {
-        struct format *format = &writer->formats[i];
+        struct inline_format *format = &writer->formats[i];
         if (format->written || format->over) {
             continue;
         }
@@ -122,7 +122,7 @@ void format_begin(struct writer *writer)
 
 static void close_written(struct writer *writer, size_t index)
 {
-    struct format *format = &writer->formats[index];
+    struct inline_format *format = &writer->formats[index];
     if (is_inside_same(writer, index)) {
         return;
     }
@@ -158,7 +158,7 @@ void format_open(struct writer *writer, enum format_kind kind, const char *url)
         return;
     }
     writer->formats[writer->format_count++] =
-        (struct format){.kind = kind, .url = url, .pair = NO_PAIR};
+        (struct inline_format){.kind = kind, .url = url, .pair = NO_PAIR};
 }
 
 void format_close(struct writer *writer)
@@ -167,7 +167,7 @@ void format_close(struct writer *writer)
         writer->format_excess--;
         return;
     }
-    struct format *format = &writer->formats[writer->format_count - 1];
+    struct inline_format *format = &writer->formats[writer->format_count - 1];
     if (format->written && !format->over) {
         close_written(writer, writer->format_count - 1);
     }
@@ -177,7 +177,7 @@ void format_close(struct writer *writer)
 void format_suspend(struct writer *writer)
 {
     for (size_t i = writer->format_count; i-- > writer->format_base;) {
-        struct format *format = &writer->formats[i];
+        struct inline_format *format = &writer->formats[i];
         if (format->written && !format->over) {
             close_written(writer, i);
             format->over = format->kind == FORMAT_LINK;
@@ -196,7 +196,7 @@ struct delimiter {
 };
 
 /* Delimiters without anything between them. */
-struct run {
+struct delimiter_run {
     size_t at;     /* of what is left of it */
     size_t length; /* of that */
     size_t whole;
@@ -205,12 +205,12 @@ struct run {
     bool opens, closes;
 };
 
-enum neighbour { BLANK, SIGN, LETTER, SYMBOL };
+enum neighbour_kind { BLANK, SIGN, LETTER, SYMBOL };
 
 /* Beyond ASCII: blocks of punctuation and of symbols. */
 static const struct {
     uint32_t first, last;
-    enum neighbour is;
+    enum neighbour_kind is;
 } BLOCKS[] = {
     {0xA0, 0xA0, BLANK},        {0xA1, 0xA9, SYMBOL},       {0xAB, 0xB1, SYMBOL},
     {0xB4, 0xB4, SYMBOL},       {0xB6, 0xB8, SYMBOL},       {0xBB, 0xBB, SIGN},
@@ -233,7 +233,7 @@ static const struct {
     {0x1F000, 0x1FBFF, SYMBOL},
 };
 
-static enum neighbour class_of(uint32_t character)
+static enum neighbour_kind class_of(uint32_t character)
 {
     if (character < 0x80) {
         return isspace((int)character) ? BLANK : ispunct((int)character) ? SIGN : LETTER;
@@ -247,7 +247,7 @@ static enum neighbour class_of(uint32_t character)
 }
 
 /* The class of the character that begins at `at`, which may be the end. */
-static enum neighbour class_at(const struct buf *line, size_t at)
+static enum neighbour_kind class_at(const struct buf *line, size_t at)
 {
     if (at >= line->length) {
         return BLANK;
@@ -256,7 +256,7 @@ static enum neighbour class_at(const struct buf *line, size_t at)
     return class_of(text_next(&text, line->data + line->length));
 }
 
-static enum neighbour class_before(const struct buf *line, size_t at)
+static enum neighbour_kind class_before(const struct buf *line, size_t at)
 {
     if (at == 0) {
         return BLANK;
@@ -306,8 +306,8 @@ static void sort_delimiters(const struct pair *pairs, size_t count, struct delim
 
 /* Makes runs of the delimiters that are no tags; returns how many. */
 static size_t make_runs(const struct buf *line, const struct pair *pairs,
-                        const struct delimiter *delimiters, size_t count, enum neighbour symbols,
-                        struct run *runs)
+                        const struct delimiter *delimiters, size_t count,
+                        enum neighbour_kind symbols, struct delimiter_run *runs)
 {
     size_t used = 0;
     for (size_t i = 0; i < count;) {
@@ -317,8 +317,8 @@ static size_t make_runs(const struct buf *line, const struct pair *pairs,
             continue;
         }
         char sign = *MARKERS[pair->kind].open;
-        struct run *run = &runs[used++];
-        *run = (struct run){.at = delimiters[i].at, .link = pair->link, .sign = sign};
+        struct delimiter_run *run = &runs[used++];
+        *run = (struct delimiter_run){.at = delimiters[i].at, .link = pair->link, .sign = sign};
         const struct pair *before = i ? &pairs[delimiters[i - 1].pair] : NULL;
         bool tag_before =
             before && before->tagged && delimiters[i - 1].at + delimiter_length(before) == run->at;
@@ -332,8 +332,8 @@ static size_t make_runs(const struct buf *line, const struct pair *pairs,
             run->length += delimiter_length(pair);
         }
         run->whole = run->length;
-        enum neighbour left = tag_before ? SIGN : class_before(line, run->at);
-        enum neighbour right = tag_after ? SIGN : class_at(line, run->at + run->length);
+        enum neighbour_kind left = tag_before ? SIGN : class_before(line, run->at);
+        enum neighbour_kind right = tag_after ? SIGN : class_at(line, run->at + run->length);
         left = left == SYMBOL ? symbols : left;
         right = right == SYMBOL ? symbols : right;
         run->opens = right != BLANK && (right == LETTER || left == BLANK || left == SIGN);
@@ -343,7 +343,7 @@ static size_t make_runs(const struct buf *line, const struct pair *pairs,
 }
 
 /* Whether two runs may be a pair: the rule of three. */
-static bool may_pair(const struct run *opener, const struct run *closer)
+static bool may_pair(const struct delimiter_run *opener, const struct delimiter_run *closer)
 {
     if (!opener->length || !opener->opens || opener->sign != closer->sign ||
         opener->link != closer->link) {
@@ -374,10 +374,11 @@ static void note_match(struct pair *pairs, size_t count, size_t open, size_t clo
 #define MOST_LOOKBACK 100
 
 /* Pairs the runs as CommonMark does, and notes which of the pairs were meant. */
-static void match_runs(struct run *runs, size_t run_count, struct pair *pairs, size_t count)
+static void match_runs(struct delimiter_run *runs, size_t run_count, struct pair *pairs,
+                       size_t count)
 {
     for (size_t i = 0; i < run_count; i++) {
-        struct run *closer = &runs[i];
+        struct delimiter_run *closer = &runs[i];
         while (closer->closes && closer->length) {
             size_t k = i;
             size_t least = i > MOST_LOOKBACK ? i - MOST_LOOKBACK : 0;
@@ -387,7 +388,7 @@ static void match_runs(struct run *runs, size_t run_count, struct pair *pairs, s
             if (k == least) {
                 break;
             }
-            struct run *opener = &runs[k - 1];
+            struct delimiter_run *opener = &runs[k - 1];
             size_t length = opener->length > 1 && closer->length > 1 ? 2 : 1;
             opener->length -= length;
             note_match(pairs, count, opener->at + opener->length, closer->at, length);
@@ -458,8 +459,8 @@ static bool is_plain(const struct buf *line, size_t at, size_t length, bool clos
     if ((at && line->data[at - 1] == sign) || line->data[at + length] == sign) {
         return false;
     }
-    enum neighbour left = class_before(line, at);
-    enum neighbour right = class_at(line, at + length);
+    enum neighbour_kind left = class_before(line, at);
+    enum neighbour_kind right = class_at(line, at + length);
     return closes ? left == LETTER && (right == BLANK || right == SIGN)
                   : right == LETTER && (left == BLANK || left == SIGN);
 }
@@ -488,7 +489,7 @@ void format_settle(struct writer *writer)
         return;
     }
     struct delimiter *delimiters = arena_alloc(writer->arena, 2 * count * sizeof *delimiters);
-    struct run *runs = arena_alloc(writer->arena, 2 * count * sizeof *runs);
+    struct delimiter_run *runs = arena_alloc(writer->arena, 2 * count * sizeof *runs);
     size_t *open = arena_alloc(writer->arena, count * sizeof *open);
     bool tagged = false;
     if (delimiters && runs && open) {
@@ -499,7 +500,7 @@ void format_settle(struct writer *writer)
                 pairs[i].matched = 0;
             }
             /* Versions of CommonMark differ on whether symbols are punctuation. */
-            for (enum neighbour symbols = SIGN; symbols <= LETTER; symbols += LETTER - SIGN) {
+            for (enum neighbour_kind symbols = SIGN; symbols <= LETTER; symbols += LETTER - SIGN) {
                 size_t used = make_runs(&writer->line, pairs, delimiters, 2 * count, symbols, runs);
                 match_runs(runs, used, pairs, count);
             }

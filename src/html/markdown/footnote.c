@@ -26,13 +26,13 @@ static size_t hash_id(const char *id)
 }
 
 /* One walk over the page: the elements that the references lead to, in its order. */
-static void find_targets(struct search *search)
+static void find_targets(struct note_search *search)
 {
     size_t size = 64;
     while (size < search->count * 2) {
         size *= 2;
     }
-    struct slot {
+    struct id_slot {
         const char *id;
         lxb_dom_node_t *node;
         size_t order;
@@ -251,7 +251,7 @@ static bool is_in_note(const lxb_dom_node_t *node)
     return false;
 }
 
-static void find_definitions(struct search *search)
+static void find_definitions(struct note_search *search)
 {
     for (size_t i = 0; i < search->count; i++) {
         struct reference *reference = &search->references[i];
@@ -278,7 +278,7 @@ static void find_definitions(struct search *search)
 
 /* References of one number that wait for their note, the last one first. */
 struct loose {
-    struct search *search;
+    struct note_search *search;
     size_t waiting[MOST_NUMBERS]; /* index + 1 into the references */
     size_t *next;                 /* of each reference */
     size_t order;
@@ -310,7 +310,7 @@ static void found_note(struct loose *loose, size_t number, lxb_dom_node_t *defin
 }
 
 /* One walk over the page: a note stands behind what refers to it. */
-static void find_loose(struct search *search)
+static void find_loose(struct note_search *search)
 {
     struct loose *loose = arena_zalloc(search->writer->arena, sizeof *loose);
     size_t *next = loose ? arena_zalloc(search->writer->arena, search->count * sizeof *next) : NULL;
@@ -353,8 +353,8 @@ static void find_loose(struct search *search)
 
 static int by_order(const void *one, const void *other)
 {
-    const struct note *a = one;
-    const struct note *b = other;
+    const struct markdown_note *a = one;
+    const struct markdown_note *b = other;
     return a->label < b->label ? -1 : a->label > b->label;
 }
 
@@ -378,15 +378,16 @@ static bool add_note(struct writer *writer, lxb_dom_node_t *definition, size_t o
     }
     if (writer->note_count == *size) {
         size_t more = *size ? *size * 2 : 32;
-        struct note *notes = arena_realloc(writer->arena, writer->notes, *size * sizeof *notes,
-                                           more * sizeof *notes);
+        struct markdown_note *notes = arena_realloc(writer->arena, writer->notes,
+                                                    *size * sizeof *notes, more * sizeof *notes);
         if (!notes) {
             return false;
         }
         writer->notes = notes;
         *size = more;
     }
-    writer->notes[writer->note_count++] = (struct note){definition, definition, order, false};
+    writer->notes[writer->note_count++] =
+        (struct markdown_note){definition, definition, order, false};
     node_mark(definition, NODE_NOTE | NODE_NOTE_LISTED);
     return true;
 }
@@ -453,7 +454,7 @@ static void drop_title(lxb_dom_node_t *definition)
 
 void footnotes_find(struct writer *writer)
 {
-    struct search search = {.writer = writer};
+    struct note_search search = {.writer = writer};
     for (size_t i = 0; i < writer->page->root_count; i++) {
         references_find(&search, writer->page->roots[i]);
     }
@@ -500,7 +501,7 @@ void footnotes_find(struct writer *writer)
 void write_note_reference(struct writer *writer, lxb_dom_node_t *node)
 {
     char text[32];
-    struct note *note = &writer->notes[note_index(writer, node)];
+    struct markdown_note *note = &writer->notes[note_index(writer, node)];
     int length = snprintf(text, sizeof text, "[^%zu]", note->label);
     note->used = true;
     dom_mark_written(node);

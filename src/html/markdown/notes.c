@@ -96,7 +96,7 @@ static size_t mark_of(lxb_dom_node_t *node, char *mark)
 
 /* ---- references ---- */
 
-static struct reference *add_reference(struct search *search, lxb_dom_node_t *node,
+static struct reference *add_reference(struct note_search *search, lxb_dom_node_t *node,
                                        const char *target)
 {
     if (search->count == MOST_NOTES) {
@@ -178,7 +178,7 @@ static const char *fragment_of(const struct writer *writer, const char *href)
                : NULL;
 }
 
-static bool look_at_link(struct search *search, lxb_dom_node_t *node)
+static bool look_at_link(struct note_search *search, lxb_dom_node_t *node)
 {
     const char *href = dom_known_attr(node, LXB_DOM_ATTR_HREF);
     const char *target = href ? fragment_of(search->writer, href) : NULL;
@@ -200,7 +200,7 @@ static bool look_at_link(struct search *search, lxb_dom_node_t *node)
 }
 
 /* A label that opens a note in the margin, with the note right behind it. */
-static bool look_at_label(struct search *search, lxb_dom_node_t *node)
+static bool look_at_label(struct note_search *search, lxb_dom_node_t *node)
 {
     static const char *const LABELS[] = {"sidenote", "footref", "margin-toggle", NULL};
     static const char *const ASIDES[] = {"sidenote", "marginnote", "footnote", NULL};
@@ -222,7 +222,7 @@ static bool look_at_label(struct search *search, lxb_dom_node_t *node)
     return true;
 }
 
-static bool add_inside(struct search *search, lxb_dom_node_t *node, lxb_dom_node_t *note)
+static bool add_inside(struct note_search *search, lxb_dom_node_t *node, lxb_dom_node_t *note)
 {
     struct reference *reference = add_reference(search, node, NULL);
     if (reference) {
@@ -234,7 +234,7 @@ static bool add_inside(struct search *search, lxb_dom_node_t *node, lxb_dom_node
 
 /* A mark with its note inside: as LaTeX converters write it, an element of its own, or a box with
  * the mark and what opens over it. */
-static bool look_at_inside(struct search *search, lxb_dom_node_t *node)
+static bool look_at_inside(struct note_search *search, lxb_dom_node_t *node)
 {
     static const char *const WORDS[] = {"footnote", "sidenote", NULL};
     if (dom_tag(node) >= LXB_TAG__LAST_ENTRY && strcmp(dom_name(node), "d-footnote") == 0) {
@@ -265,7 +265,7 @@ static bool look_at_inside(struct search *search, lxb_dom_node_t *node)
 }
 
 /* A button that a script put in the place of a link; what is around it has kept its id. */
-static bool look_at_button(struct search *search, lxb_dom_node_t *node)
+static bool look_at_button(struct note_search *search, lxb_dom_node_t *node)
 {
     static const char BACK[] = "fnref";
     const char *id = NULL;
@@ -289,7 +289,7 @@ static bool look_at_button(struct search *search, lxb_dom_node_t *node)
     return reference != NULL;
 }
 
-static void look_at_number(struct search *search, lxb_dom_node_t *node)
+static void look_at_number(struct note_search *search, lxb_dom_node_t *node)
 {
     char mark[LONGEST_MARK];
     size_t length = mark_of(node, mark);
@@ -303,7 +303,7 @@ static void look_at_number(struct search *search, lxb_dom_node_t *node)
 }
 
 /* Looks at one element of the content; whether what is below it may hold references of its own. */
-static bool look_at(struct search *search, lxb_dom_node_t *node, lxb_tag_id_t tag)
+static bool look_at(struct note_search *search, lxb_dom_node_t *node, lxb_tag_id_t tag)
 {
     if (tag == LXB_TAG_A) {
         return !look_at_link(search, node);
@@ -329,7 +329,7 @@ static bool look_at(struct search *search, lxb_dom_node_t *node, lxb_tag_id_t ta
     return true;
 }
 
-void references_find(struct search *search, lxb_dom_node_t *root)
+void references_find(struct note_search *search, lxb_dom_node_t *root)
 {
     bool below = true;
     for (lxb_dom_node_t *node = root; node; node = dom_next(node, root, below)) {

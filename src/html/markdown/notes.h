@@ -17,14 +17,14 @@ struct reference {
     bool likely; /* by itself, whatever it leads to */
 };
 
-struct search {
+struct note_search {
     struct writer *writer;
     struct reference *references;
     size_t count, size;
 };
 
 /* Adds what refers to a note below `root`, in the order of the page. */
-void references_find(struct search *search, lxb_dom_node_t *root);
+void references_find(struct note_search *search, lxb_dom_node_t *root);
 
 /* Whether an element's names hold one of the hints. */
 bool reference_hints(const lxb_dom_node_t *node, const char *const *hints);

@@ -13,7 +13,7 @@
 
 /* ---- what kind of table ---- */
 
-struct shape {
+struct table_shape {
     size_t rows, columns;
     size_t cells, head_cells;
     size_t inner; /* cells with a small table inside */
@@ -37,7 +37,7 @@ static bool is_frame(lxb_dom_node_t *table)
 }
 
 /* Below one cell: what keeps it from being a line of text. */
-static void look_at_cell(struct shape *shape, lxb_dom_node_t *cell)
+static void look_at_cell(struct table_shape *shape, lxb_dom_node_t *cell)
 {
     size_t paragraphs = 0;
     size_t text = 0;
@@ -114,7 +114,7 @@ static lxb_dom_node_t *heading_in(const lxb_dom_node_t *row)
     return NULL;
 }
 
-static void measure(struct shape *shape, lxb_dom_node_t *table)
+static void measure(struct table_shape *shape, lxb_dom_node_t *table)
 {
     for (lxb_dom_node_t *row = next_row(table, table); row; row = next_row(row, table)) {
         size_t columns = 0;
@@ -136,7 +136,7 @@ static void measure(struct shape *shape, lxb_dom_node_t *table)
     }
 }
 
-static bool is_for_layout(lxb_dom_node_t *table, const struct shape *shape)
+static bool is_for_layout(lxb_dom_node_t *table, const struct table_shape *shape)
 {
     const char *role = dom_attr(table, "role");
     if (role && (strcasecmp(role, "presentation") == 0 || strcasecmp(role, "none") == 0)) {
@@ -315,7 +315,7 @@ static void write_inner(struct writer *writer, lxb_dom_node_t *table)
 }
 
 /* A table of one row with a few words in each cell: a name and its value. */
-static bool is_line(lxb_dom_node_t *table, const struct shape *shape)
+static bool is_line(lxb_dom_node_t *table, const struct table_shape *shape)
 {
     char text[LONGEST_LINE + 8];
     if (shape->rows != 1 || shape->columns < 2 || shape->blocks || sets_formulas(table) ||
@@ -340,7 +340,7 @@ void write_table(struct writer *writer, lxb_dom_node_t *table)
         write_inner(writer, table);
         return;
     }
-    struct shape shape = {0};
+    struct table_shape shape = {0};
     if (writer->mode == MODE_BLOCKS) {
         measure(&shape, table);
     }

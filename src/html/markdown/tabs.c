@@ -10,14 +10,14 @@
 #define MOST_STEPS    3
 #define LONGEST_TITLE 120
 
-struct tab {
+struct tab_panel {
     lxb_dom_node_t *node;
     lxb_dom_node_t *panel;
     const char *target; /* the id of its panel; NULL when it names none */
 };
 
 struct tabs {
-    struct tab tabs[MOST_TABS];
+    struct tab_panel tabs[MOST_TABS];
     lxb_dom_node_t *panels[MOST_TABS]; /* that call themselves so */
     size_t tab_count, panel_count, targets;
     /* The numbers of attributes in this document; 0 when no element has it. */
@@ -54,8 +54,8 @@ static void add_tab(struct tabs *found, lxb_dom_node_t *node, lxb_dom_node_t *pa
     if (!fits || found->tab_count == MOST_TABS) {
         return;
     }
-    struct tab *tab = &found->tabs[found->tab_count++];
-    *tab = (struct tab){node, panel, panel ? NULL : target_of(node)};
+    struct tab_panel *tab = &found->tabs[found->tab_count++];
+    *tab = (struct tab_panel){node, panel, panel ? NULL : target_of(node)};
     found->targets += tab->target != NULL;
 }
 
@@ -165,7 +165,7 @@ static void find_targets(struct tabs *found, lxb_dom_node_t *root)
     for (lxb_dom_node_t *node = root; node; node = dom_next(node, root, true)) {
         const char *id = node->type == LXB_DOM_NODE_TYPE_ELEMENT ? dom_id(node) : NULL;
         for (size_t i = 0; id && *id && i < found->tab_count; i++) {
-            struct tab *tab = &found->tabs[i];
+            struct tab_panel *tab = &found->tabs[i];
             if (tab->target && !tab->panel && strcmp(tab->target, id) == 0 &&
                 !dom_within(tab->node, node)) {
                 tab->panel = node;
@@ -243,7 +243,7 @@ static void keep_titles(struct writer *writer, const struct tabs *found)
 {
     writer->panels = arena_zalloc(writer->arena, found->tab_count * sizeof *writer->panels);
     for (size_t i = 0; writer->panels && i < found->tab_count; i++) {
-        const struct tab *tab = &found->tabs[i];
+        const struct tab_panel *tab = &found->tabs[i];
         if (!tab->panel || (node_marks(tab->panel) & (NODE_PANEL | NODE_DROPPED | NODE_HIDDEN)) ||
             dom_tag(tab->panel) == LXB_TAG_BODY || !dom_has_text(tab->panel)) {
             continue;

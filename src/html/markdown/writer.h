@@ -35,7 +35,7 @@ enum format_kind {
     FORMAT_LINK,
 };
 
-struct format {
+struct inline_format {
     enum format_kind kind;
     bool written; /* its opening stands in `line`, before `start` */
     bool over;    /* a link that had its block */
@@ -47,7 +47,7 @@ struct format {
 #define MOST_FORMATS 64
 
 /* Notes that the page refers to. */
-struct note {
+struct markdown_note {
     lxb_dom_node_t *definition;
     lxb_dom_node_t *last; /* a sibling of it: the end of what belongs to it */
     size_t label;
@@ -77,7 +77,7 @@ struct writer {
     size_t code_at, code_end;  /* where in `line` the last code span is */
     size_t brackets;           /* "[" in `line` that are text and stand open */
     enum mode mode;
-    struct format formats[MOST_FORMATS];
+    struct inline_format formats[MOST_FORMATS];
     size_t format_base, format_count, format_excess;
 
     struct buf prefix; /* of every line */
@@ -100,7 +100,7 @@ struct writer {
 
     const lxb_dom_node_t *boxed_quote; /* that a box around it is the quote of */
 
-    struct note *notes;
+    struct markdown_note *notes;
     size_t note_count;
     struct panel *panels;
     size_t panel_count;

@@ -104,12 +104,12 @@ static void put_sources(const struct own *own, struct buf *out)
         return;
     }
     while (first && taken <= most) {
-        const struct source *source = &own->sources.items[--first];
+        const struct research_source *source = &own->sources.items[--first];
         taken += strlen(source->title) + strlen(source->host) + 24;
     }
     buf_init(&list, MIB(1));
     for (size_t i = first; i < own->sources.count; i++) {
-        const struct source *source = &own->sources.items[i];
+        const struct research_source *source = &own->sources.items[i];
         buf_printf(&list, "%s[%zu] %s (%s): %s", list.length ? "\n" : "", i + 1, source->title,
                    source->host,
                    source->page      ? "read"

@@ -89,8 +89,8 @@ static int64_t tokens_to_answer(struct own *own, const struct model *model,
     return most;
 }
 
-int own_ask(struct own *own, struct model *model, struct part *part, struct model_request *request,
-            struct model_reply *reply)
+int own_ask(struct own *own, struct model *model, struct plan_part *part,
+            struct model_request *request, struct model_reply *reply)
 {
     /* What is kept back for the report is only for it. */
     int64_t limit = own->allowance.limit[ALLOWANCE_TOKENS];
@@ -393,7 +393,7 @@ static int set_allowances(struct own *own)
     }
     limit[ALLOWANCE_TOKENS] = config_int("FORAGE_RESEARCH_TOKENS");
     limit[ALLOWANCE_TIME] = config_duration_ms("FORAGE_RESEARCH_TIMEOUT");
-    own->parts[0] = (struct part){.question = own->question};
+    own->parts[0] = (struct plan_part){.question = own->question};
     own->part_count = 1;
     allowance_share(&own->allowance, 1, &own->parts[0].allowance);
     own->most_turns = one ? ONE_ROUND_TURNS : own->request->max_rounds * 4 + 4;

@@ -61,7 +61,7 @@ static const char *first_line(struct arena *arena, const char *text)
     return arena_strndup(arena, text, strcspn(text, "\r\n"));
 }
 
-static int keep_page(struct call *call, struct evidence *evidence, struct source *source,
+static int keep_page(struct call *call, struct evidence *evidence, struct research_source *source,
                      const struct fetched *fetched)
 {
     struct arena *arena = call_arena(call);
@@ -90,8 +90,9 @@ static int keep_page(struct call *call, struct evidence *evidence, struct source
     return OK;
 }
 
-static int keep_pages(struct call *call, struct evidence *evidence, struct source *const *wanted,
-                      const struct fetched *fetched, size_t count)
+static int keep_pages(struct call *call, struct evidence *evidence,
+                      struct research_source *const *wanted, const struct fetched *fetched,
+                      size_t count)
 {
     int status = OK;
     for (size_t i = 0; status == OK && i < count; i++) {
@@ -154,7 +155,7 @@ static bool take_from_journal(struct call *call, struct fetched *fetched, size_t
 
 /* ---- all of them ---- */
 
-int pages_fetch(struct call *call, struct evidence *evidence, struct source *const *wanted,
+int pages_fetch(struct call *call, struct evidence *evidence, struct research_source *const *wanted,
                 size_t count, int64_t until_ms)
 {
     if (!count) {
@@ -193,8 +194,9 @@ int pages_fetch(struct call *call, struct evidence *evidence, struct source *con
 
 /* ---- showing ---- */
 
-int pages_show(struct call *call, const struct evidence *evidence, const struct source *source,
-               const struct pages_wish *wish, struct arena *scratch, const char **text)
+int pages_show(struct call *call, const struct evidence *evidence,
+               const struct research_source *source, const struct pages_wish *wish,
+               struct arena *scratch, const char **text)
 {
     const struct evidence_page *page = evidence_page(evidence, source->page);
     struct focus_request wanted = {

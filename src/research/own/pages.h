@@ -12,7 +12,7 @@
 /* Reads sources; each has its `page` afterwards, or its `trouble`. What is unread at `until_ms` of
  * the monotonic clock stays so. A status of the call. */
 MUST_CHECK int pages_fetch(struct call *call, struct evidence *evidence,
-                           struct source *const *wanted, size_t count, int64_t until_ms);
+                           struct research_source *const *wanted, size_t count, int64_t until_ms);
 
 struct pages_wish {
     const char *question;
@@ -25,7 +25,7 @@ struct pages_wish {
 /* What of a source that was read is worth showing; the text is in `scratch`. OK, ERR_NOMEM or a
  * status of the call. */
 MUST_CHECK int pages_show(struct call *call, const struct evidence *evidence,
-                          const struct source *source, const struct pages_wish *wish,
+                          const struct research_source *source, const struct pages_wish *wish,
                           struct arena *scratch, const char **text);
 
 /* The words of strangers, between tags that they cannot know. */

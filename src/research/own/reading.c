@@ -23,7 +23,7 @@ static int64_t read_until(const struct own *own)
     return until < own_until_now(own) ? until : own_until_now(own);
 }
 
-static int fetch_all(struct own *own, struct source *const *wanted, size_t count)
+static int fetch_all(struct own *own, struct research_source *const *wanted, size_t count)
 {
     if (count) {
         own_say(own, "round %d: reading %zu page%s, %zu notes", own->seen.rounds, count,
@@ -41,7 +41,7 @@ static int fetch_all(struct own *own, struct source *const *wanted, size_t count
 
 /* ---- showing ---- */
 
-static int show(struct own *own, const struct source *source, size_t number,
+static int show(struct own *own, const struct research_source *source, size_t number,
                 const struct move *move, size_t most, struct buf *out)
 {
     if (!source->page) {
@@ -94,10 +94,10 @@ static size_t choose(struct own *own, const struct move *move, int64_t numbers[M
     return count;
 }
 
-int reading_run(struct own *own, const struct move *move, struct part *part, struct buf *out)
+int reading_run(struct own *own, const struct move *move, struct plan_part *part, struct buf *out)
 {
     int64_t numbers[MOVE_SOURCES];
-    struct source *fetch[MOVE_SOURCES];
+    struct research_source *fetch[MOVE_SOURCES];
     size_t fetching = 0;
     size_t count = choose(own, move, numbers, out);
     int64_t left = allowance_left(&own->allowance, ALLOWANCE_PAGES);
@@ -105,7 +105,7 @@ int reading_run(struct own *own, const struct move *move, struct part *part, str
     left = share < left ? share : left;
     bool asked = false;
     for (size_t i = 0; i < count; i++) {
-        struct source *source = sources_get(&own->sources, numbers[i]);
+        struct research_source *source = sources_get(&own->sources, numbers[i]);
         if (source->page || source->trouble) {
             continue; /* it is here already, or will not become better */
         }
@@ -127,7 +127,7 @@ int reading_run(struct own *own, const struct move *move, struct part *part, str
     most = most > FOCUS_CHARS ? FOCUS_CHARS : most;
     most = most < LEAST_SHOWN ? LEAST_SHOWN : most;
     for (size_t i = 0; status == OK && i < count; i++) {
-        const struct source *source = sources_get(&own->sources, numbers[i]);
+        const struct research_source *source = sources_get(&own->sources, numbers[i]);
         if (source) {
             status = show(own, source, (size_t)numbers[i], move, most, out);
         }

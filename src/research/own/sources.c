@@ -60,13 +60,13 @@ size_t sources_add(struct arena *arena, struct sources *sources, const char *url
     if (known) {
         return known;
     }
-    struct source *items = arena_grow(arena, sources->items, sources->count, &sources->capacity,
-                                      sizeof *sources->items);
+    struct research_source *items = arena_grow(arena, sources->items, sources->count,
+                                               &sources->capacity, sizeof *sources->items);
     if (!items || !spelled) {
         return 0;
     }
     sources->items = items;
-    items[sources->count] = (struct source){
+    items[sources->count] = (struct research_source){
         .url = parsed.text,
         .title = line_of(arena, title, TITLE_CHARS),
         .snippet = line_of(arena, snippet, SNIPPET_CHARS),
@@ -88,14 +88,14 @@ size_t sources_add_result(struct arena *arena, struct sources *sources, yyjson_m
     size_t number = link ? sources_add(arena, sources, link, member_text(result, "title"),
                                        member_text(result, "snippet"))
                          : 0;
-    struct source *source = sources_get(sources, (int64_t)number);
+    struct research_source *source = sources_get(sources, (int64_t)number);
     if (source && published && !source->published) {
         source->published = line_of(arena, published, DATE_CHARS);
     }
     return number;
 }
 
-struct source *sources_get(const struct sources *sources, int64_t number)
+struct research_source *sources_get(const struct sources *sources, int64_t number)
 {
     return number > 0 && (uint64_t)number <= sources->count ? &sources->items[number - 1] : NULL;
 }

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct source {
+struct research_source {
     const char *url, *title, *snippet;
     const char *published; /* as the search says; NULL: it does not */
     const char *spelled;   /* the address in one spelling: one page is one source */
@@ -23,7 +23,7 @@ struct source {
 };
 
 struct sources {
-    struct source *items;
+    struct research_source *items;
     size_t count, capacity;
 };
 
@@ -36,7 +36,7 @@ size_t sources_add_result(struct arena *arena, struct sources *sources, yyjson_m
 /* The number of an address that is known; 0: it is not. */
 size_t sources_find(struct arena *arena, const struct sources *sources, const char *url);
 /* By number; NULL: there is none. */
-struct source *sources_get(const struct sources *sources, int64_t number);
+struct research_source *sources_get(const struct sources *sources, int64_t number);
 /* Adds the addresses that the question names: whoever asks may ask for a page. */
 void sources_of_question(struct arena *arena, struct sources *sources, const char *question);
 

@@ -65,14 +65,15 @@ int64_t own_until_now(const struct own *own)
     return clock_now_ms() + own_until(own) - journal_worked_ms(own->call);
 }
 
-struct part *own_part(struct own *own, int64_t number)
+struct plan_part *own_part(struct own *own, int64_t number)
 {
     bool known = number > 0 && (uint64_t)number <= own->part_count;
     return &own->parts[known ? number - 1 : 0];
 }
 
 /* Adds what grew since the last time to the whole and to a part of it. */
-static void take_more(struct own *own, struct part *part, enum allowance_kind kind, int64_t now)
+static void take_more(struct own *own, struct plan_part *part, enum allowance_kind kind,
+                      int64_t now)
 {
     int64_t more = now - own->allowance.used[kind];
     own->allowance.used[kind] = now;
@@ -81,7 +82,7 @@ static void take_more(struct own *own, struct part *part, enum allowance_kind ki
     }
 }
 
-void own_count(struct own *own, struct part *part)
+void own_count(struct own *own, struct plan_part *part)
 {
     const struct call_usage used = call_used(own->call);
     take_more(own, part, ALLOWANCE_TOKENS, used.input_tokens + used.output_tokens);
@@ -89,7 +90,7 @@ void own_count(struct own *own, struct part *part)
     take_more(own, part, ALLOWANCE_TIME, journal_last_ms(own->call));
 }
 
-static void use(struct own *own, struct part *part, enum allowance_kind kind, int64_t count)
+static void use(struct own *own, struct plan_part *part, enum allowance_kind kind, int64_t count)
 {
     own->allowance.used[kind] += count;
     part->allowance.used[kind] += count;
@@ -112,7 +113,7 @@ static const char *clip_line(struct own *own, const char *text, size_t most)
     return line;
 }
 
-bool own_may_use(struct own *own, struct part *part, enum allowance_kind kind, struct buf *out)
+bool own_may_use(struct own *own, struct plan_part *part, enum allowance_kind kind, struct buf *out)
 {
     /* Whatever is done costs these too: each by itself, since one that is spent hides others. */
     const enum allowance_kind needed[] = {kind, ALLOWANCE_TOKENS, ALLOWANCE_MONEY, ALLOWANCE_TIME};
@@ -143,10 +144,10 @@ static int make_plan(struct own *own, const struct move *move, struct buf *out)
         return OK;
     }
     own->planned = true;
-    struct part before = own->parts[0];
+    struct plan_part before = own->parts[0];
     own->part_count = move->text_count;
     for (size_t i = 0; i < move->text_count; i++) {
-        own->parts[i] = (struct part){.question = clip_line(own, move->texts[i], PLAN_CHARS)};
+        own->parts[i] = (struct plan_part){.question = clip_line(own, move->texts[i], PLAN_CHARS)};
         allowance_share(&own->allowance, move->text_count, &own->parts[i].allowance);
         if (!own->parts[i].question) {
             return ERR_NOMEM;
@@ -172,7 +173,7 @@ static void put_found(struct own *own, yyjson_mut_val *results, struct buf *out)
     {
         size_t before = own->sources.count;
         size_t number = sources_add_result(call_arena(own->call), &own->sources, item);
-        const struct source *source = sources_get(&own->sources, (int64_t)number);
+        const struct research_source *source = sources_get(&own->sources, (int64_t)number);
         if (source) {
             fresh += own->sources.count > before;
             buf_printf(&list, "%s[%zu] %s (%s)%s\n%s\n", list.length ? "\n" : "", number,
@@ -205,7 +206,7 @@ static int tell_failure(struct own *own, int status, struct buf *out)
     return OK;
 }
 
-static int search(struct own *own, const struct move *move, struct part *part, struct buf *out)
+static int search(struct own *own, const struct move *move, struct plan_part *part, struct buf *out)
 {
     struct arena *arena = call_arena(own->call);
     int64_t left = allowance_left(&own->allowance, ALLOWANCE_SEARCHES);
@@ -255,7 +256,7 @@ static int search(struct own *own, const struct move *move, struct part *part, s
 
 static bool take_note(struct own *own, const struct move_note *note, struct buf *out)
 {
-    const struct source *source = sources_get(&own->sources, note->source);
+    const struct research_source *source = sources_get(&own->sources, note->source);
     if (!source || !source->page) {
         buf_printf(out,
                    source ? "Not noted: source %lld was not read. Read it first.\n"
@@ -363,7 +364,7 @@ static int is_repeated(struct own *own, const struct move *move, bool *repeated)
 
 static int do_kind(struct own *own, const struct move *move, struct buf *out)
 {
-    struct part *part = own_part(own, move->part);
+    struct plan_part *part = own_part(own, move->part);
     /* What closes the research in mid-turn ends its searches; the turn's reads still count. */
     bool over = (own->closing && move->kind == MOVE_READ) ||
                 ((own->closing || own->closed_by) && move->kind == MOVE_SEARCH);

@@ -14,7 +14,7 @@
 #define OWN_OPEN 16 /* questions */
 
 /* A part of the plan, or the whole question where there is none. */
-struct part {
+struct plan_part {
     const char *question;
     struct allowance allowance;
 };
@@ -28,7 +28,7 @@ struct own {
     struct sources sources;
     struct talk talk;
     struct allowance allowance;
-    struct part parts[ALLOWANCE_PARTS];
+    struct plan_part parts[ALLOWANCE_PARTS];
     size_t part_count; /* at least one */
     bool planned;
     char tag[ID_SECRET_SIZE]; /* around the words of strangers */
@@ -72,15 +72,16 @@ void own_warn(struct own *own, const char *format, ...) __attribute__((format(pr
 void own_close(struct own *own, const char *why);
 /* Takes what the call has used since the last time, for the part that it was used for; NULL: for
  * the whole alone, as the report is. */
-void own_count(struct own *own, struct part *part);
+void own_count(struct own *own, struct plan_part *part);
 /* Whether a part may go on. Where not, the model is told, and where nothing is left at all the next
  * turn is its last. */
-bool own_may_use(struct own *own, struct part *part, enum allowance_kind kind, struct buf *out);
+bool own_may_use(struct own *own, struct plan_part *part, enum allowance_kind kind,
+                 struct buf *out);
 /* When searching, reading and thinking have to be over, so that there is time to write: of
  * journal_worked_ms(), and the same moment of the monotonic clock. */
 int64_t own_until(const struct own *own);
 int64_t own_until_now(const struct own *own);
-struct part *own_part(struct own *own, int64_t number);
+struct plan_part *own_part(struct own *own, int64_t number);
 
 /* Does what the model wants and says what came of it; `failed`: it could not be done. The text is
  * never NULL but without memory. A status of the call. */
@@ -90,7 +91,7 @@ MUST_CHECK int work_do(struct own *own, const struct move *move, const char **te
 
 /* Reads sources side by side, those that were read before from memory, and shows what answers the
  * question. Appends to `out`. A status of the call. */
-MUST_CHECK int reading_run(struct own *own, const struct move *move, struct part *part,
+MUST_CHECK int reading_run(struct own *own, const struct move *move, struct plan_part *part,
                            struct buf *out);
 
 /* ---- the report (writing.c) ---- */
@@ -104,7 +105,7 @@ MUST_CHECK int writing_run(struct own *own, const char **markdown);
 /* One request, within what is left of the tokens; usage is counted for `part`, which
  * may be NULL. As model_ask();
  * ERR_LIMIT also where the tokens or the money do not suffice, and then own->stopped says so. */
-MUST_CHECK int own_ask(struct own *own, struct model *model, struct part *part,
+MUST_CHECK int own_ask(struct own *own, struct model *model, struct plan_part *part,
                        struct model_request *request, struct model_reply *reply);
 
 #endif

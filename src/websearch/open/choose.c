@@ -157,7 +157,7 @@ static unsigned traits_of(const struct search_query *query)
 
 /* Each rule that fits adds its sources behind those that are there. So what a trait brings stands
  * before what its type has for everything, and a source is asked once. */
-static const struct rule {
+static const struct source_rule {
     enum search_type type;
     unsigned with;    /* traits that a search must have, all of them */
     unsigned without; /* and must not have, none of them */
@@ -210,7 +210,7 @@ static const struct rule {
      {"grep-app", "sourcegraph", "github", "stackexchange", "mdn", "github-issues"}},
 };
 
-static bool is_chosen(const struct choice *choices, size_t count, const char *name)
+static bool is_chosen(const struct source_choice *choices, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++) {
         if (strcmp(choices[i].name, name) == 0) {
@@ -221,19 +221,19 @@ static bool is_chosen(const struct choice *choices, size_t count, const char *na
 }
 
 size_t choose_sources(const struct search_query *query,
-                      struct choice choices[LIMIT_SEARCH_PROVIDERS])
+                      struct source_choice choices[LIMIT_SEARCH_PROVIDERS])
 {
     unsigned traits = traits_of(query);
     size_t count = 0;
     for (size_t i = 0; i < sizeof RULES / sizeof *RULES; i++) {
-        const struct rule *rule = &RULES[i];
+        const struct source_rule *rule = &RULES[i];
         if (rule->type != query->type || (traits & rule->with) != rule->with ||
             traits & rule->without) {
             continue;
         }
         for (size_t j = 0; j < MOST_OF_RULE && rule->names[j]; j++) {
             if (count < LIMIT_SEARCH_PROVIDERS && !is_chosen(choices, count, rule->names[j])) {
-                choices[count++] = (struct choice){rule->names[j], rule->as};
+                choices[count++] = (struct source_choice){rule->names[j], rule->as};
             }
         }
     }

@@ -19,13 +19,13 @@ enum query_trait {
     QUERY_FOREIGN = 1024, /* another language than English is wanted, or spoken */
 };
 
-struct choice {
+struct source_choice {
     const char *name;      /* of an open source, which need not exist */
     enum search_type type; /* what it is asked for, where it has no search of the type wanted */
 };
 
 /* In the order in which they are asked, each once. Returns how many there are. */
 size_t choose_sources(const struct search_query *query,
-                      struct choice choices[LIMIT_SEARCH_PROVIDERS]);
+                      struct source_choice choices[LIMIT_SEARCH_PROVIDERS]);
 
 #endif
