@@ -44,6 +44,7 @@ PROTOTYPE = re.compile(
     r"(?P<name>[a-z]\w*)\([^;{}]*\)[^;{}()]*(?:\([^;{}]*\))?;",
     re.M,
 )
+TAG = re.compile(r"\b(struct|union|enum)\s+(\w+)\s*\{")
 WORD = re.compile(r"[A-Za-z_]\w*")
 TOKEN = re.compile(r'"[^"\n]*"|\'[^\'\n]*\'|[A-Za-z_]\w*|\d[\w.]*|\S')
 KEYWORDS = frozenset(
@@ -151,8 +152,23 @@ def check_duplicates(sources):
                     yield source.path, window[0][0], f"the same {DUPLICATE_LINES} lines as in {first[0]}:{first[1]}"
 
 
+def check_tags(sources):
+    """A tag of a struct, union or enum means one thing, in whichever file of src/ a reader meets it."""
+    first = {}
+    for source in sources:
+        if not source.is_c or not source.path.startswith("src/"):
+            continue
+        text = "\n".join(source.code)
+        for match in TAG.finditer(text):
+            number = text.count("\n", 0, match.start()) + 1
+            path, line = first.setdefault(match[2], (source.path, number))
+            if path != source.path:
+                yield source.path, number, f"{match[1]} {match[2]}: {path}:{line} defines another one"
+
+
 RULES = {
     "callers": check_callers,
     "statuses": check_statuses,
+    "tags": check_tags,
     "duplicates": check_duplicates,
 }
