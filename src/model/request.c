@@ -71,10 +71,11 @@ static bool on_bytes(void *context, const char *data, size_t length)
     struct model_exchange *exchange = context;
     bool more = stream_feed(exchange->stream, data, length);
     int64_t now = clock_now_ms();
-    if (now - exchange->told_ms >= TIME_REPLY_TOLD_MS) {
+    size_t heard = stream_heard(exchange->stream);
+    if (heard && now - exchange->told_ms >= TIME_REPLY_TOLD_MS) {
         exchange->told_ms = now;
         call_progress(exchange->call, 0, 0, "%s writes (%zu characters)", exchange->model->name,
-                      stream_heard(exchange->stream));
+                      heard);
     }
     return more;
 }
