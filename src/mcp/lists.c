@@ -97,16 +97,16 @@ static void keep(struct mcp *mcp, const struct list_key *key, const char *result
         return;
     }
     memcpy(copy, result, length);
+    char *unused = copy;
     pthread_rwlock_wrlock(&mcp->lists_lock);
     if (!find_kept(mcp, key)) {
         struct kept_list *place = &mcp->lists[mcp->next_list];
         mcp->next_list = (mcp->next_list + 1) % LIMIT_KEPT_LISTS;
-        char *old = place->result;
+        unused = place->result;
         *place = (struct kept_list){*key, copy, length};
-        copy = old;
     }
     pthread_rwlock_unlock(&mcp->lists_lock);
-    free(copy);
+    free(unused);
 }
 
 /* Keeps the result of an answer, which stands behind the head. */
