@@ -163,7 +163,6 @@
 #define LIMIT_EXPERIMENT_ARM_CHARS   32
 #define LIMIT_EXPERIMENT_ARMS        8
 #define LIMIT_EXPERIMENT_TOOLS       8
-#define LIMIT_EXPERIMENT_SAMPLE      10000  /* units of one arm */
 #define LIMIT_EXPERIMENT_RECENT      4096   /* units whose last query is remembered, */
 #define TIME_EXPERIMENT_RECENT_MS    300000 /* for so long */
 

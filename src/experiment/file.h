@@ -1,6 +1,6 @@
 /* The file of an experiment: JSON, one experiment each. Reading checks all of it, so that a running
- * program need not: members, the tools and their parameters.
- * docs/experiments.md explains the members. */
+ * program need not: members, the tools and their parameters. docs/experiments.md explains the
+ * members. */
 #ifndef FORAGE_EXPERIMENT_FILE_H
 #define FORAGE_EXPERIMENT_FILE_H
 
@@ -36,8 +36,6 @@ struct experiment {
     int64_t until_ms;   /* the end of that day; INT64_MAX without one */
     char version[ID_SIZE];
 };
-
-#define EXPERIMENT_LEAST_SAMPLE 10 /* of fewer, nothing can be said that would hold */
 
 /* Reads a file; what it says lives in the arena. OK; ERR_NOMEM; ERR_INVALID with the file, the line
  * or the member, what is wrong and what is allowed in `problem`. */

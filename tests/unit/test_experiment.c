@@ -2,10 +2,13 @@
  * gets which arm, what counts, and when a search words another anew. */
 #include "unit.h"
 
+#include "core/arena.h"
 #include "core/limits.h"
+#include "embedded.h"
 #include "experiment/assign.h"
 #include "experiment/gather.h"
 #include "experiment/recent.h"
+#include "registry/schema.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -272,6 +275,21 @@ static void a_search_that_words_the_last_one_anew(void **state)
     recent_free(recent);
 }
 
+/* ---- files ---- */
+
+/* It promises no check that does not happen. */
+static void the_schema_of_files_is_sound(void **state)
+{
+    (void)state;
+    char problem[256] = "";
+    struct arena *arena = arena_new(MIB(1));
+    yyjson_doc *schema = json_embedded(arena, experiment_file);
+    if (schema_check(yyjson_doc_get_root(schema), problem, sizeof problem) != OK) {
+        fail_msg("%s", problem);
+    }
+    arena_free(arena);
+}
+
 UNIT_TEST(experiment)
 {
     const struct CMUnitTest tests[] = {
@@ -283,6 +301,7 @@ UNIT_TEST(experiment)
         cmocka_unit_test(salts_are_independent),
         cmocka_unit_test(the_first_units_count_until_the_sample_is_full),
         cmocka_unit_test(a_search_that_words_the_last_one_anew),
+        cmocka_unit_test(the_schema_of_files_is_sound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
