@@ -1,13 +1,13 @@
 /* `forage experiment`: what is tried out here, and what came of it. */
 #include "experiment/experiment.h"
+
 #include "cli/cli.h"
 #include "cli/table.h"
 #include "cli/terminal.h"
 #include "cli/tool_command.h"
 #include "core/event.h"
 #include "core/limits.h"
-#include "experiment/describe.h"
-#include "ops/records.h"
+#include "experiment/results.h"
 #include "text/text.h"
 
 #include <stdio.h>
@@ -93,14 +93,17 @@ static void put_pairs(struct buf *out, yyjson_mut_val *difference,
             buf_puts(out, "too little to compare\n");
             continue;
         }
-        buf_printf(out, ratio ? "%.3g times" : "%+.3g",
-                   scale * yyjson_mut_get_num(member(pair, "estimate")));
-        buf_printf(out,
-                   ratio ? "%s, from %.3g to %.3g (%.4g %%)\n"
-                         : "%s, from %+.3g to %+.3g (%.4g %%)\n",
-                   ratio ? "" : metric->unit, scale * yyjson_mut_get_num(member(pair, "low")),
-                   scale * yyjson_mut_get_num(member(pair, "high")),
-                   100 * yyjson_mut_get_num(member(difference, "level")));
+        double low = scale * yyjson_mut_get_num(member(pair, "low"));
+        double high = scale * yyjson_mut_get_num(member(pair, "high"));
+        double estimate = scale * yyjson_mut_get_num(member(pair, "estimate"));
+        double level = 100 * yyjson_mut_get_num(member(difference, "level"));
+        if (ratio) {
+            buf_printf(out, "%.3g times, from %.3g to %.3g (%.4g %%)\n", estimate, low, high,
+                       level);
+        } else {
+            buf_printf(out, "%+.3g%s, from %+.3g to %+.3g (%.4g %%)\n", estimate, metric->unit, low,
+                       high, level);
+        }
     }
 }
 
@@ -164,32 +167,6 @@ static int print_list(struct arena *arena, yyjson_mut_val *list)
     return table_put(&out, table, stdout) == OK ? print_buf(&out, WORDS_OURS) : EXIT_FAILED;
 }
 
-/* The results of all, or of the one of that name. OK, or a status after saying why. */
-static int read_results(struct app *app, struct call *call, const char *name, yyjson_mut_doc *doc,
-                        yyjson_mut_val *list)
-{
-    char problem[640] = "";
-    const struct experiment *experiment;
-    if (!app->parts.experiments) {
-        return OK;
-    }
-    struct db *db = records_open(app->parts.places, call, problem, sizeof problem);
-    int status = db ? OK : ERR_IO;
-    for (size_t i = 0;
-         status == OK && (experiment = experiments_at(app->parts.experiments, i)) != NULL; i++) {
-        yyjson_mut_val *result = NULL;
-        if (!name || strcmp(name, experiment->name) == 0) {
-            status = experiment_result(doc, call_arena(call), experiment, db, &result);
-            yyjson_mut_arr_append(list, result);
-        }
-    }
-    if (status != OK) {
-        fprintf(stderr, "forage: the records cannot be read: %s\n", db ? db_problem(db) : problem);
-    }
-    db_close(db);
-    return status;
-}
-
 static int refuse_experiment(const struct experiments *experiments, const char *name)
 {
     struct text_guess guess;
@@ -211,8 +188,10 @@ static int show_results(struct app *app, struct call *call, void *context)
     yyjson_mut_doc *doc = json_new(arena);
     yyjson_mut_val *all = yyjson_mut_obj(doc);
     yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, all, "experiments");
-    if (!doc || read_results(app, call, name, doc, list) != OK) {
-        return EXIT_FAILED;
+    int status = doc ? experiments_add_results(call, name, doc, list) : ERR_NOMEM;
+    if (status != OK) {
+        call_fail_status(call, status);
+        return print_call_error(call);
     }
     yyjson_mut_val *one = yyjson_mut_arr_get_first(list);
     if (name && !one) {

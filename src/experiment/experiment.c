@@ -50,12 +50,9 @@ static bool read_tried(const struct experiments *experiments, const char *text, 
     }
     for (size_t i = 0; i < experiments->count; i++) {
         const struct experiment *experiment = &experiments->items[i];
-        bool same = strcmp(experiment->name, tried->name) == 0 &&
-                    strcmp(experiment->version, tried->version) == 0;
-        for (size_t arm = 0; same && arm < experiment->arm_count; arm++) {
-            if (strcmp(experiment->arms[arm].name, tried->arm) == 0) {
-                return true;
-            }
+        if (strcmp(experiment->name, tried->name) == 0 &&
+            strcmp(experiment->version, tried->version) == 0) {
+            return true;
         }
     }
     return false;

@@ -1,6 +1,6 @@
 /* Experiments: calls of a tool are given one of several sets of parameters, by what
  * their session or caller is, and what comes of them is recorded and compared. The part knows the
- * experiments that run here; files are read by file.h, results made by describe.h.
+ * experiments that run here; files are read by file.h, results made by results.h.
  *
  * A call takes part in one experiment at most: the first, by name, that is about its tool and that
  * its unit takes part in. What its caller said itself is never changed. */

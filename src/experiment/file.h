@@ -6,7 +6,7 @@
 
 #include "core/id.h"
 #include "core/limits.h"
-#include "experiment/metrics.h"
+#include "experiment/measure.h"
 #include "registry/registry.h"
 
 /* What is assigned to an arm, and stays with it. */

@@ -1,7 +1,96 @@
-/* Intervals for means and rates, and for their differences. */
+/* Intervals for means and rates, and for their differences.
+ *
+ * They need quantiles of the normal and of Student's t distribution: upper tails are computed, and
+ * turned around by Newton's method. A tail is convex where it is looked at, so that each step from
+ * the left comes closer and never passes the root. */
 #include "experiment/stats.h"
 
+#include <float.h>
 #include <math.h>
+
+#define PI         3.14159265358979323846
+#define MOST_STEPS 200   /* of Newton's method; some ten are enough */
+#define MOST_TERMS 20000 /* of the fraction, which needs as many as the root of the freedom */
+
+/* ---- quantiles ---- */
+
+/* Not lgamma(), which writes to a variable of the process. */
+static double log_gamma(double x)
+{
+    int sign;
+    return lgamma_r(x, &sign);
+}
+
+static double not_zero(double x)
+{
+    return fabs(x) < DBL_MIN ? DBL_MIN : x;
+}
+
+/* The continued fraction of the incomplete beta function, by the method of Lentz. */
+static double beta_fraction(double x, double a, double b)
+{
+    double c = 1;
+    double d = 1 / not_zero(1 - (a + b) * x / (a + 1));
+    double fraction = d;
+    for (int m = 1; m <= MOST_TERMS; m++) {
+        double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+        double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+        d = 1 / not_zero(1 + even * d);
+        c = not_zero(1 + even / c);
+        fraction *= c * d;
+        d = 1 / not_zero(1 + odd * d);
+        c = not_zero(1 + odd / c);
+        fraction *= c * d;
+        if (fabs(c * d - 1) <= DBL_EPSILON) {
+            break;
+        }
+    }
+    return fraction;
+}
+
+/* The regularised incomplete beta function; `rest` is 1 - x, which may be too small to be told
+ * from x. */
+static double beta_share(double x, double rest, double a, double b)
+{
+    double front = exp(log_gamma(a + b) - log_gamma(a) - log_gamma(b) + a * log(x) + b * log(rest));
+    return x < (a + 1) / (a + b + 2) ? front * beta_fraction(x, a, b) / a
+                                     : 1 - front * beta_fraction(rest, b, a) / b;
+}
+
+/* What lies above t; with infinite freedom it is the normal distribution's. */
+static double tail(double t, double freedom)
+{
+    double sum = freedom + t * t;
+    return isinf(freedom) ? erfc(t / sqrt(2)) / 2
+                          : beta_share(freedom / sum, t * t / sum, freedom / 2, 0.5) / 2;
+}
+
+static double density(double t, double freedom)
+{
+    if (isinf(freedom)) {
+        return exp(-t * t / 2) / sqrt(2 * PI);
+    }
+    double log_density = log_gamma((freedom + 1) / 2) - log_gamma(freedom / 2) -
+                         log(freedom * PI) / 2 - (freedom + 1) / 2 * log1p(t * t / freedom);
+    return exp(log_density);
+}
+
+/* What Student's t with so many degrees of freedom exceeds with this probability, which is below a
+ * half. */
+static double t_above(double probability, double freedom)
+{
+    double t = 0;
+    for (int i = 0; i < MOST_STEPS; i++) {
+        double step = (tail(t, freedom) - probability) / density(t, freedom);
+        t += step;
+        if (fabs(step) <= 4 * DBL_EPSILON * t) {
+            break;
+        }
+    }
+    return t;
+}
+
+/* ---- samples ---- */
 
 /* The squares by the method of Welford, which loses nothing where the mean is large. */
 void stats_add(struct stats_sample *sample, double observation)
@@ -37,7 +126,7 @@ struct stats_estimate stats_mean(const struct stats_sample *sample, double error
     if (sample->count < 2) {
         return around(mean_of(sample), NAN);
     }
-    double quantile = stats_t_above(error / 2, (double)sample->count - 1);
+    double quantile = t_above(error / 2, (double)sample->count - 1);
     return around(mean_of(sample), quantile * sqrt(squared_error(sample)));
 }
 
@@ -55,7 +144,7 @@ struct stats_estimate stats_difference(const struct stats_sample *one,
     }
     double freedom =
         (a + b) * (a + b) / (a * a / (double)(one->count - 1) + b * b / (double)(other->count - 1));
-    return around(value, stats_t_above(error / 2, freedom) * sqrt(a + b));
+    return around(value, t_above(error / 2, freedom) * sqrt(a + b));
 }
 
 /* ---- rates ---- */
@@ -67,7 +156,7 @@ struct stats_estimate stats_rate(const struct stats_sample *sample, double error
     }
     double n = (double)sample->count;
     double p = mean_of(sample);
-    double z = stats_normal_above(error / 2);
+    double z = t_above(error / 2, INFINITY);
     double middle = (p + z * z / (2 * n)) / (1 + z * z / n);
     double half = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
     /* At the ends it is exact, whatever rounding makes of it. */

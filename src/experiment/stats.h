@@ -35,9 +35,4 @@ struct stats_estimate stats_rate(const struct stats_sample *sample, double error
 struct stats_estimate stats_rate_difference(const struct stats_sample *one,
                                             const struct stats_sample *other, double error);
 
-/* What the standard normal distribution, or Student's t with so many degrees of freedom, exceeds
- * with this probability, which is below a half. */
-double stats_normal_above(double probability);
-double stats_t_above(double probability, double freedom);
-
 #endif

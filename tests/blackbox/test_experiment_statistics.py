@@ -263,6 +263,8 @@ def test_what_comes_later_changes_nothing(tmp_path):
     add_trials(data, named[:-1])
     assert results(folder, data)["stands"]["verdict"] == "undecided"
     assert results(folder, data)["stands"]["why"] == "so far 20 of 20 sessions in A, 19 of 20 in B"
+    strangers = [trial("C", "c1"), *(trial("B", "A0", took_us=1) for _ in range(5))]  # no arm of that name; a unit has one arm
+    add_trials(data, [{**row, "experiment": "stands", "version": version} for row in strangers])
     add_trials(data, named[-1:])
     before = results(folder, data)["stands"]
     check(before, content, rows)

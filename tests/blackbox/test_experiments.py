@@ -363,7 +363,7 @@ def test_results_over_rest_and_on_the_terminal(world, tmp_path):
         assert missing.status == 404 and missing.json()["error"]["code"] == "NOT_FOUND"
     (result,) = listed
     assert result["verdict"] == "B" and result["better"] == "higher" and result["tool"] == ["web_search"]
-    assert result["why"] == "pages of B is +2 beside that of A, from +2 to +2: the interval leaves no doubt"
+    assert result["why"] == "no interval of a difference holds 0"
     assert result["difference"] == {
         "metric": "pages", "as": "difference", "level": 0.95,
         "pairs": [{"arm": "B", "against": "A", "estimate": 2.0, "low": 2.0, "high": 2.0}],
@@ -375,9 +375,9 @@ def test_results_over_rest_and_on_the_terminal(world, tmp_path):
     assert a["metrics"]["verified"] == {"n": 0, "estimate": None, "low": None, "high": None}
     assert results(tmp_path / "experiments", tmp_path / "data")["more-results"] == result
     shown = run("experiment", "show", "more-results", **settings).stdout
-    assert "verdict: B (pages of B is +2 beside that of A" in shown and "B against A: +2, from +2 to +2 (95 %)" in shown
+    assert "verdict: B (no interval of a difference holds 0)" in shown and "B against A: +2, from +2 to +2 (95 %)" in shown
     assert re.search(r"^pages +A +10 +3 +3 +3 ", shown, re.M) and re.search(r"^latency +A +10 .* ms ", shown, re.M)
-    assert re.search(r"^more-results +pages +full +B +pages of B", run("experiment", "list", **settings).stdout, re.M)
+    assert re.search(r"^more-results +pages +full +B +no interval", run("experiment", "list", **settings).stdout, re.M)
     unknown = run("experiment", "show", "more-result", **settings)
     assert unknown.returncode == 2 and "more-results is meant?" in unknown.stderr
 

@@ -1,13 +1,13 @@
 /* Experiments by their functions: statistics against numbers of SciPy and of Newcombe's paper, who
- * gets which arm, what counts, and when a search words another anew. */
+ * gets which arm, and when a search words another anew. */
 #include "unit.h"
 
 #include "core/arena.h"
 #include "core/limits.h"
 #include "embedded.h"
 #include "experiment/assign.h"
-#include "experiment/gather.h"
 #include "experiment/recent.h"
+#include "experiment/stats.h"
 #include "registry/schema.h"
 
 #include <math.h>
@@ -25,27 +25,6 @@ static void assert_close(double ours, double theirs)
 }
 
 /* ---- statistics ---- */
-
-static void knows_quantiles(void **state)
-{
-    (void)state;
-    static const struct {
-        double probability, freedom, normal, t;
-    } CASES[] = {
-        {0.025, 1, 1.9599639845400545, 12.706204736432102},
-        {0.025, 2.5, 1.9599639845400545, 3.574654842011878},
-        {0.025, 9, 1.9599639845400545, 2.2621571628540997},
-        {0.025, 30, 1.9599639845400545, 2.042272456301238},
-        {0.0125, 17.3, 2.241402727604945, 2.453965269517556},
-        {0.0035714285714285718, 1000, 2.6901095271588655, 2.6956596080909705},
-        {0.025, 123456.7, 1.9599639845400545, 1.9599832001362325},
-        {0.4, 3, 0.2533471031357997, 0.27667066233268983},
-    };
-    for (size_t i = 0; i < COUNT(CASES); i++) {
-        assert_close(stats_normal_above(CASES[i].probability), CASES[i].normal);
-        assert_close(stats_t_above(CASES[i].probability, CASES[i].freedom), CASES[i].t);
-    }
-}
 
 static const double ONE[] = {812, 640, 1203, 977, 702, 655, 1500, 803, 911, 760};
 static const double OTHER[] = {500, 720, 480, 1900, 610, 555, 590, 640, 470, 830, 515};
@@ -76,6 +55,14 @@ static void means_are_those_of_scipy(void **state)
                     130.16670377662047);
     assert_estimate(stats_difference(&one, &other, 0.025), -186.3, -554.8098327118196,
                     182.20983271182007);
+    /* One degree of freedom, and very many. */
+    struct stats_sample two = sample_of(ONE, 2), many = {0};
+    for (int i = 0; i < 20001; i++) {
+        stats_add(&many, i % 7);
+    }
+    assert_estimate(stats_mean(&two, 0.05), 726, -366.7336073331603, 1818.7336073331603);
+    assert_estimate(stats_mean(&many, 0.05), 2.999750012499375, 2.9720293924945747,
+                    3.0274706325041754);
     /* What does not vary is known; what is one or nothing, is not. */
     static const double STILL[] = {4, 4, 4};
     struct stats_sample still = sample_of(STILL, 3);
@@ -194,60 +181,6 @@ static void salts_are_independent(void **state)
     assert_share(together, UNITS_TRIED, 0.5);
 }
 
-/* ---- what counts ---- */
-
-static struct experiment two_arms(size_t sample)
-{
-    return (struct experiment){
-        .arms = {{.name = "A"}, {.name = "B"}},
-        .arm_count = 2,
-        .metric = METRIC_PAGES,
-        .higher = true,
-        .sample = sample,
-    };
-}
-
-static bool take(struct gather *gather, const char *arm, const char *unit, int64_t pages)
-{
-    return gather_take(gather, &(struct trial){.arm = arm,
-                                               .unit = unit,
-                                               .took_us = 1000,
-                                               .pages = pages,
-                                               .claims = TRIAL_UNKNOWN,
-                                               .nothing_found = TRIAL_UNKNOWN,
-                                               .reformulates = TRIAL_UNKNOWN});
-}
-
-static void the_first_units_count_until_the_sample_is_full(void **state)
-{
-    (void)state;
-    struct experiment experiment = two_arms(2);
-    struct gather *gather = gather_new(&experiment);
-    struct findings findings;
-    assert_non_null(gather);
-    assert_true(take(gather, "A", "a1", 1));
-    assert_true(take(gather, "A", "a1", 3)); /* a unit is the mean of its calls */
-    assert_true(take(gather, "A", "a2", 4));
-    assert_true(take(gather, "A", "a3", 100)); /* the arm has all that count */
-    assert_true(take(gather, "C", "c1", 100)); /* nobody knows that arm */
-    assert_true(take(gather, "B", "a1", 100)); /* nor may a unit have two */
-    assert_true(take(gather, "B", "b1", TRIAL_UNKNOWN));
-    assert_false(gather_is_full(gather));
-    assert_false(take(gather, "B", "b2", 7));
-    assert_true(gather_is_full(gather));
-    gather_find(gather, &findings);
-    assert_int_equal(findings.arms[0].units, 2);
-    assert_int_equal(findings.arms[0].calls, 3);
-    assert_int_equal(findings.arms[1].units, 2);
-    assert_int_equal(findings.arms[0].metrics[METRIC_PAGES].count, 2);
-    assert_int_equal(findings.arms[1].metrics[METRIC_PAGES].count, 1);
-    assert_close(findings.arms[0].metrics[METRIC_PAGES].estimate.value, 3);
-    assert_close(
-        metric_shown(METRIC_LATENCY, findings.arms[0].metrics[METRIC_LATENCY].estimate.value), 1);
-    assert_int_equal(findings.best, 2); /* one value of B decides nothing */
-    gather_free(gather);
-}
-
 /* ---- words ---- */
 
 static bool asked(struct recent *recent, const char *unit, const char *text, int64_t at_ms)
@@ -293,13 +226,11 @@ static void the_schema_of_files_is_sound(void **state)
 UNIT_TEST(experiment)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(knows_quantiles),
         cmocka_unit_test(means_are_those_of_scipy),
         cmocka_unit_test(rates_are_those_of_wilson_and_newcombe),
         cmocka_unit_test(arms_are_balanced),
         cmocka_unit_test(a_share_takes_part_and_keeps_its_arms),
         cmocka_unit_test(salts_are_independent),
-        cmocka_unit_test(the_first_units_count_until_the_sample_is_full),
         cmocka_unit_test(a_search_that_words_the_last_one_anew),
         cmocka_unit_test(the_schema_of_files_is_sound),
     };
