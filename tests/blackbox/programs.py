@@ -63,6 +63,16 @@ def wait_until(condition, patience=PATIENCE):
     return value
 
 
+def files_with(folder, words):
+    """The files below a folder that hold these bytes. One that is replaced or removed meanwhile holds nothing."""
+    found = []
+    for path in folder.rglob("*"):
+        with contextlib.suppress(FileNotFoundError):  # it was there a moment ago
+            if path.is_file() and words in path.read_bytes():
+                found.append(path)
+    return found
+
+
 def no_thread_check():
     """Settings for a program that leaves a stuck call behind: ThreadSanitizer would report the threads that nobody joined."""
     return {"TSAN_OPTIONS": os.environ.get("TSAN_OPTIONS", "") + ":report_thread_leaks=0"}

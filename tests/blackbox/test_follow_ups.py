@@ -16,7 +16,7 @@ from fakes.responses import Responses
 from fakes.service import Reply
 from fakes.worker import Worker
 from http_client import exchange, request
-from programs import Server, run
+from programs import Server, files_with, run
 from research import Place
 
 TOKENS = {"ada": "ada-token-abcdefghijklmnop1", "bea": "bea-token-abcdefghijklmnop2"}
@@ -346,5 +346,4 @@ def test_they_are_wiped(settings, tmp_path):
         id = answered(ask(server, "search_web", record(8)["question"]))["id"]
         exchange(server.port, request("DELETE", "/api/v1/history"))
         assert ask(server, "search_web", "And how long is it?", follow_up_of=id).status == 404
-    held = [path for path in (tmp_path / "data").rglob("*") if path.is_file() and name_of(8).encode() in path.read_bytes()]
-    assert not held
+    assert not files_with(tmp_path / "data", name_of(8).encode())

@@ -19,7 +19,7 @@ from http_client import Closed, Connection, request
 from jobs import OVER, Hangs, Scene, as_server, begin, call, finished, get, job
 from messages import cancelled, tool_call
 from postgres import postgres  # noqa: F401 (a fixture)
-from programs import FORAGE, PATIENCE, Server, Stdio, run, wait_until
+from programs import FORAGE, PATIENCE, Server, Stdio, files_with, run, wait_until
 from research import Place
 from storage import Clock
 
@@ -550,8 +550,7 @@ def test_they_are_wiped_with_the_history(fresh, tmp_path):
         finished(server.port, id)
         get(server.port, "/api/v1/history", method="DELETE")
         assert get(server.port, "/api/v1/jobs").json() == {"jobs": []}
-    words = fresh.question().encode()
-    assert not [path for path in tmp_path.rglob("*") if path.is_file() and words in path.read_bytes()]
+    assert not files_with(tmp_path, fresh.question().encode())
 
 
 def test_without_a_store_research_works_and_says_what_it_lacks(fresh, tmp_path):

@@ -11,7 +11,7 @@ import time
 
 import pytest
 from memory_world import SOAK, Space, check_store, over_rest, world_of
-from programs import FORAGE, Program, Server, Stdio, no_leak_check, run, run_on_terminal, wait_until
+from programs import FORAGE, Program, Server, Stdio, files_with, no_leak_check, run, run_on_terminal, wait_until
 from storage import Disk, build_shim
 
 INTERRUPTIONS = 100 if SOAK else 8
@@ -198,7 +198,7 @@ def iso_in(seconds):
 
 def occurrences(folder, secret=SECRET):
     """The files that still hold it."""
-    return sorted(path.name for path in folder.rglob("*") if path.is_file() and secret.encode() in path.read_bytes())
+    return sorted(path.name for path in files_with(folder, secret.encode()))
 
 
 def by_deleting(space):

@@ -10,7 +10,7 @@ import sqlite3
 import pytest
 from fakes.embeddings import Embeddings
 from memory_world import SEED, SOAK, check_store, postgres  # noqa: F401 (a fixture)
-from programs import PATIENCE, Server, run, wait_until
+from programs import PATIENCE, Server, files_with, run, wait_until
 from test_memory_damage import AT_REST, WHILE_IT_RUNS
 from test_memory_meaning import counts, settings_of, settle, store_file, tool
 
@@ -82,7 +82,7 @@ def vectors_of(settings, key):
 
 
 def holds(settings, row):
-    return any(row in path.read_bytes() for path in (settings["FORAGE_DATA_DIR"] / "index").rglob("*") if path.is_file())
+    return bool(files_with(settings["FORAGE_DATA_DIR"] / "index", row))
 
 
 def test_the_next_process_finds_them_in_the_files(settings, kept):
