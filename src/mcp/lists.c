@@ -58,14 +58,16 @@ static struct kept_list *find_kept(struct mcp *mcp, const struct list_key *key)
     return NULL;
 }
 
-/* What stands before the result of an answer. */
-static void put_head(struct mcp_work *work, struct buf *out)
+/* What stands before the result of an answer. False without memory. */
+static bool put_head(struct mcp_work *work, struct buf *out)
 {
     buf_puts(out, "{\"jsonrpc\":\"2.0\",\"id\":");
-    if (json_write_immutable(out, work->arena, work->id) == OK) {
-        buf_puts(out, ",\"result\":");
-        redact_buf(out, 0, work->words);
+    if (json_write_immutable(out, work->arena, work->id) != OK) {
+        return false;
     }
+    buf_puts(out, ",\"result\":");
+    redact_buf(out, 0, work->words);
+    return buf_error(out) == OK;
 }
 
 /* Answers with what is kept. False where there is nothing, or no memory for it. */
@@ -74,13 +76,13 @@ static bool give_kept(struct mcp_work *work, const struct list_key *key)
     struct mcp *mcp = work->mcp;
     pthread_rwlock_rdlock(&mcp->lists_lock);
     const struct kept_list *kept = find_kept(mcp, key);
-    if (kept) {
-        put_head(work, &work->answer);
+    bool given = kept && put_head(work, &work->answer);
+    if (given) {
         buf_append(&work->answer, kept->result, kept->length);
         buf_putc(&work->answer, '}');
+        given = buf_error(&work->answer) == OK;
     }
     pthread_rwlock_unlock(&mcp->lists_lock);
-    bool given = kept && buf_error(&work->answer) == OK && !arena_failed(work->arena);
     if (given) {
         work->http_status = 200;
     } else if (kept) {
@@ -115,8 +117,7 @@ static void keep_answer(struct mcp_work *work, const struct list_key *key)
     const struct buf *answer = &work->answer;
     struct buf head;
     buf_init(&head, LIMIT_CALL_ARENA_BYTES);
-    put_head(work, &head);
-    if (buf_error(&head) == OK && answer->length > head.length &&
+    if (put_head(work, &head) && answer->length > head.length &&
         memcmp(answer->data, head.data, head.length) == 0) {
         keep(work->mcp, key, answer->data + head.length, answer->length - head.length - 1);
     }
