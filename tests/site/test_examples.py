@@ -187,6 +187,8 @@ def test_settings_that_pages_name_exist():
     """Every variable that a page names is one of the program, or of the world around it."""
     table = (ROOT / "docs/configuration.md").read_text()
     known = set(re.findall(r"^\| `([A-Z][A-Z0-9_]+)` \|", table, re.M)) | set(re.findall(r"\bAlso `([A-Z][A-Z0-9_]+)`", table))
+    services = re.findall(r"^(\w+)(?: = |$)", (ROOT / "data/upstreams.txt").read_text(), re.M)
+    known |= {f"{name.upper()}_BASE_URL" for name in services}
     around = {"PATH", "HOME", "TMPDIR", "NO_COLOR", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"}
     around |= {"XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "HTTP_STREAMABLE_SERVER", "HTTP_PROXY", "MAKEFLAGS"}
     for page in ALL:

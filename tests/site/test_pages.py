@@ -18,7 +18,10 @@ def copy_of_sources(folder):
     """What the generator reads, to be broken."""
     for name in ("docs", "site", "scripts", "data", "packaging", "plugin", "prompts"):
         shutil.copytree(ROOT / name, folder / name)
-    for path in ROOT.glob("*.md"):
+    for path in (ROOT / "src").glob("*/README.md"):
+        (folder / path.relative_to(ROOT)).parent.mkdir(parents=True)
+        shutil.copy(path, folder / path.relative_to(ROOT))
+    for path in [*ROOT.glob("*.md"), ROOT / "meson.build"]:
         shutil.copy(path, folder)
     (folder / ".deps").symlink_to(ROOT / ".deps")
     (folder / ".env.example").write_text("")
