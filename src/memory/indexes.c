@@ -315,10 +315,10 @@ static int catch_up(struct db *db, struct space_index *one, const struct store_s
         if (status == OK && seen == one->seen) {
             seen = space->change; /* the last changes left nothing behind */
         }
-        if (status == OK) {
-            space_vectors_walked(&one->vectors, one->seen, seen);
-            one->seen = seen;
-        }
+        /* What a connection that broke has brought is in the index and counts as seen: a server
+         * that takes over may not have it, and by that the loss is told. */
+        space_vectors_walked(&one->vectors, one->seen, seen);
+        one->seen = seen;
         status = status == OK ? call_check(db_call(db)) : status;
     }
     while (status == OK && arena && !has_vectors(one, wanted, space->change)) {
