@@ -177,7 +177,7 @@ def http_server(command, environment, port_in, stream):
             while port is None:
                 match = re.search(port_in, read_line(getattr(process, stream), command[0]).decode())
                 port = match and int(match[1])
-            # A log that nobody reads is full at some time.
+            # A log fills its pipe unless somebody reads it.
             threading.Thread(target=drain, args=(getattr(process, stream),), daemon=True).start()
             yield process, port
         finally:

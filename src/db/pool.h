@@ -20,8 +20,8 @@ struct db_pool *db_pool_new(const struct db_pool_options *options);
 /* Closes every connection; all must have been given back. */
 struct db_pool *db_pool_free(struct db_pool *pool);
 
-/* Closes those that nobody uses, all of them where there are more than `kept`: as long as a
- * connection to a file is open, SQLite cannot close the descriptors of others. */
+/* Closes all idle connections where there are more than `kept`: as long as a connection to a file
+ * is open, SQLite cannot close the descriptors of others. */
 void db_pool_rest(struct db_pool *pool, size_t kept);
 
 /* A connection that works for the call. OK with one; ERR_IO with the reason in `problem` when the

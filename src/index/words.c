@@ -30,7 +30,7 @@ static const struct {
     [LANGUAGE_GREEK] = {"greek", false},
 };
 
-/* ---- stemmers that nobody asks for ---- */
+/* ---- unused stemmers ---- */
 
 /* Snowball's library has one table with all of its stemmers, so that asking for one links each of
  * them, and every start of the program relocates their tables. These are defined here and so not

@@ -22,7 +22,7 @@ static struct db *open_records(void *context, struct call *call, char *problem, 
     return records_open(jobs->options.parts->places, call, problem, size);
 }
 
-/* Nobody needs our name before the store; to ask the system for it takes a while. */
+/* Only the store needs our name, and asking the system for it takes a while. */
 static int name_owner(struct jobs *jobs)
 {
     pthread_mutex_lock(&jobs->lock);

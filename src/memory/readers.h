@@ -15,7 +15,7 @@ struct readers *readers_free(struct readers *readers);
 struct word_reader *readers_borrow(struct readers *readers);
 /* NULL is nothing to give back. */
 void readers_return(struct readers *readers, struct word_reader *reader);
-/* Frees those that nobody uses: they take half a megabyte each. */
+/* Frees the idle ones: they take half a megabyte each. */
 void readers_rest(struct readers *readers);
 
 #endif

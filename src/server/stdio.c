@@ -35,7 +35,7 @@ struct stdio_door {
     int signals;
     pthread_mutex_t write_lock;
     int64_t moved_ms; /* when the client last took something; under the lock, as what follows */
-    bool cannot_tell; /* nobody knows how much standard output takes without waiting */
+    bool cannot_tell; /* the system does not tell how much standard output takes without waiting */
     atomic_bool output_closed;
     _Atomic int64_t input_ended_ms; /* 0: it has not */
     struct buf line;
@@ -103,8 +103,8 @@ static bool write_at_once(struct stdio_door *door, struct output_line *line)
     return written > 0;
 }
 
-/* Writes to a standard output that is ready: a pipe then takes PIPE_BUF bytes. False when nobody
- * reads it any more. */
+/* Writes to a standard output that is ready: a pipe then takes PIPE_BUF bytes. False when its
+ * reader has left. */
 static bool write_some(struct stdio_door *door, struct output_line *line)
 {
     const struct iovec *piece = &line->pieces[line->pieces[0].iov_len == 0];

@@ -21,8 +21,8 @@ struct json_problem {
  * no numbers beyond a double. The text is copied; NULL with `problem` filled on failure. */
 yyjson_doc *json_parse(struct arena *arena, const char *text, size_t length,
                        struct json_problem *problem);
-/* Reads JSON that is embedded in the program: scripts/embed.py checked it while building, so nobody
- * looks for repeated keys here. */
+/* Reads JSON that is embedded in the program: scripts/embed.py checked it while building, so this
+ * does not look for repeated keys. */
 yyjson_doc *json_embedded(struct arena *arena, const char *text);
 /* Parses JSON that a person may have written: with comments and trailing commas. */
 yyjson_doc *json_parse_commented(struct arena *arena, const char *text, size_t length);

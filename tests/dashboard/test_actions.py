@@ -291,7 +291,7 @@ def test_an_experiment_has_numbers_and_a_verdict(page, servers):
 
 
 def test_without_experiments_there_is_no_page_of_them(page):
-    """Nobody is led to it, nor finds it by its address."""
+    """No link leads there, and its address does not open it."""
     one = page("empty", "experiments")
     assert "This page does not exist" in one.text() and "Experiments" not in one.text("nav.views")
 

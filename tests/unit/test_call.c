@@ -260,7 +260,7 @@ static void the_last_idle_thread_gives_back(void **state)
         atomic_store(&rests, 0);
     }
     event_signal(job.release);
-    assert_null(pool_free(pool)); /* which is no rest */
+    assert_null(pool_free(pool)); /* closing it does not count as a rest */
     event_close(job.release);
     call_free(call);
 }
